@@ -13,6 +13,9 @@
 #   make page-matrix        look at each view of the page at four widths, light and dark, with axe
 #   make pictures           take the pictures of the page for the documentation anew
 #   make audit              look the installed dependencies up in a public database of known holes (needs the network)
+#   make install-check      install in each way, with pip, uv and pipx, and do what is said where an extra is missing
+#   make pythons            run the quick tests on every Python from 3.11 on that this machine has
+#   make release VERSION=1.2.3  check and build a release, and write version and changelog; commits and uploads nothing
 #   make bench              measure the figures that the documentation and the targets quote, in some ten minutes
 #   make bench ALL=1        the whole of it, with thousands of files for slow peers: hours
 #   make format             format the code
@@ -24,15 +27,20 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := check
 .NOTPARALLEL:
-.PHONY: audit bench check clean clients coverage demo docs fuzz format gen lint mutants page-matrix pictures test torture
+.PHONY: audit bench check clean clients coverage demo docs fuzz format gen install-check lint mutants \
+  page-matrix pictures pythons release test torture
 
 BIN := .venv/bin
+INSTALLED := .venv/installed
 READY := .venv/ready
+INSTALL := $(BIN)/python -m pip install --quiet --no-input --disable-pip-version-check --progress-bar off
 SECONDS := 60
 SEED := 1
 ALL :=
 RECORD :=
 PYTHON :=
+VERSION :=
+WAY :=
 PYTEST := $(BIN)/pytest -n auto --dist worksteal
 
 # Tests and hooks start `taskstate`, `pre-commit` and `git` by name.
@@ -50,7 +58,7 @@ CHROMIUM := for name in $${TASKSTATE_CHROMIUM:-chromium} chromium-browser google
       timeout 60 apt-get install -qq --yes --no-install-recommends chromium >/dev/null 2>&1; }; }
 
 # Version managers leave shims behind that fail when started (a `python3.12` of a removed version): so try each one.
-$(READY): pyproject.toml
+$(INSTALLED): pyproject.toml
 	@for python in $(PYTHON) python3.13 python3.12 python3.11 python3 python; do \
 	  if "$$python" -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then found=$$python; break; fi; \
 	done; \
@@ -62,14 +70,19 @@ $(READY): pyproject.toml
 	  echo "make: new .venv with $$("$$found" --version)"; \
 	  rm -rf .venv && "$$found" -m venv .venv || exit 1; \
 	fi
-	@echo "make: installing taskstate and what its tests need into .venv"
-	@$(BIN)/python -m pip install --quiet --no-input --disable-pip-version-check --progress-bar off --editable '.[dev]'
-	@$(BIN)/python -m pip install --quiet --no-input --disable-pip-version-check --progress-bar off --editable '.[neovim]' \
+	@echo "make: installing taskstate into .venv"
+	@$(INSTALL) --editable '.[pre-commit]'
+	@touch $@
+
+$(READY): $(INSTALLED)
+	@echo "make: installing what its tests need into .venv"
+	@$(INSTALL) --editable '.[dev]'
+	@$(INSTALL) --editable '.[neovim]' \
 	  || echo "make: Neovim cannot be installed here; the test that drives it takes the one on the path, or is skipped"
 	@$(CHROMIUM) || echo "make: Chromium is not here, and cannot be installed without asking; what needs it is skipped"
 	@touch $@
 
-demo: $(READY)
+demo: $(INSTALLED)
 	@$(BIN)/taskstate demo
 
 lint: $(READY)
@@ -129,6 +142,24 @@ mutants: $(READY)
 audit: $(READY)
 	@$(BIN)/python -m pip install --quiet --no-input --disable-pip-version-check --editable '.[audit]'
 	@$(BIN)/python -m scripts.audit
+
+# Not part of continuous integration: environments with all extras, a dozen times, from a package index.
+install-check: $(READY)
+	@$(BIN)/python -m scripts.release.installs $(WAY)
+
+release: $(READY)
+	@$(BIN)/python -m scripts.release.prepare $(VERSION)
+
+# Those of the path, of pyenv and of uv. A Python in which the tests' own tools cannot be installed is an error as well.
+pythons: $(READY)
+	@for version in 3.11 3.12 3.13 3.14; do \
+	  found=; for python in python$$version "$$HOME"/.pyenv/versions/$$version.*/bin/python "$$HOME"/.local/share/uv/python/cpython-$$version.*/bin/python; do \
+	    "$$python" -c 'import ensurepip, venv' >/dev/null 2>&1 && found=$$python && break; done; \
+	  [ -n "$$found" ] || { echo "make: Python $$version is not here, and was not tried"; continue; }; \
+	  own=.cache/python-$$version; echo "make: $$("$$found" --version) in $$own"; \
+	  { [ -e $$own ] || "$$found" -m venv $$own; } && $$own/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]' && \
+	    PATH="$(CURDIR)/$$own/bin:$$PATH" HYPOTHESIS_PROFILE=quick $$own/bin/pytest -q -n auto $(if $(ALL),,-m "not slow" $$($(BIN)/python -m scripts.quick)) || exit 1; \
+	done
 
 # The tools that it compares with are installed by itself, each into an environment of its own in .cache/bench.
 bench: $(READY)

@@ -51,15 +51,14 @@ class Growing:
         """The highest session number in the archive."""
         return read_archive(self.workspace, "1").last
 
-    def append(self) -> float:
-        """Append the next session and return the time it took, in seconds."""
+    def append(self) -> None:
+        """Append the next session."""
         self.number += 1
         request = Request(
             metadata=WriteMetadata(actor="somebody", now=_NOW + timedelta(minutes=self.number), git_head="0" * 40)
         )
-        seconds = timed(lambda: sessions.add(self.workspace, "1", _entry(self.number), request))()
+        sessions.add(self.workspace, "1", _entry(self.number), request)
         self.sizes.append(self.path.stat().st_size)
-        return seconds
 
     def append_round(self) -> int:
         """Append sessions until some are archived, and return their number."""
@@ -77,7 +76,7 @@ def append_many(folder: Path) -> Iterator[Measurement]:
     old.append_round()
     young.append_round()
     count = _ROUNDS * young.append_round()
-    taken = [(young.append(), old.append()) for _ in range(count)]
+    taken = [(timed(young.append)(), timed(old.append)()) for _ in range(count)]
     early, late = (median(seconds) for seconds in zip(*taken, strict=True))
     note = f"in turns, medians of {count}, a limit of {_LIMIT} KB"
     yield Measurement(f"append to {COUNT:,} sessions of a task", "to the first ones", late / early, _BOUNDED, note)

@@ -25,7 +25,7 @@ PAGES = {
     "brief": "briefs.md",
     "next": "lifecycle.md#what-to-work-on-now",
     "status": "coordination.md",
-    "session": "keeping.md#one-session-from-a-commit",
+    "session": "keeping.md#sessions-that-a-commit-removed",
     "feature": "lifecycle.md#showing-that-a-feature-passes",
     "phase": "handoffs.md",
     "handoff": "handoffs.md",
@@ -85,7 +85,7 @@ def _overview(table: Mapping[str, Command], every: Sequence[Operation]) -> str:
 def _comparing(every: Sequence[Operation]) -> str:
     """Return the table of the operations that compare the working tree before they change anything."""
     lines = ["### What compares the working tree first", ""]
-    lines += ["Each command that changes roles, results or snapshots does, and no other changes these:", ""]
+    lines += ["Only these commands change roles, results or snapshots; each of them compares first:", ""]
     lines += ["| command | what it compares the tree with |", "| --- | --- |"]
     for each in every:
         if each.compares:

@@ -27,8 +27,12 @@ _SET_UP, _STARTED = "set up", "started by other programs"
 # What only the command line offers: the module of a command, what it is for, its group. This is the one place that
 # knows all doors.
 DOORS: Mapping[str, tuple[str, str, str]] = {
-    "init": ("taskstate.cli.commands.init", "set up a repository for taskstate", _SET_UP),
-    "completion": ("taskstate.cli.commands.completion", "print what has a shell complete command lines", _SET_UP),
+    "init": ("taskstate.cli.commands.init", "set up a repository for taskstate", "begin here"),
+    "completion": (
+        "taskstate.cli.commands.completion",
+        "print the completion script for a shell",
+        _SET_UP,
+    ),
     "serve": ("taskstate.page.command", "show the tasks to a person in a browser on this machine", "look"),
     "demo": ("taskstate.cli.commands.demo", "run a demonstration in a temporary repository", _SET_UP),
     "hook": ("taskstate.agents.command", "answer a hook of an agent's client; called by the client", _STARTED),
@@ -37,7 +41,7 @@ DOORS: Mapping[str, tuple[str, str, str]] = {
         "merge two versions of a state file; called by git",
         _STARTED,
     ),
-    "lsp": ("taskstate.lsp.command", "serve an editor: findings, fixes and completion while one types", _STARTED),
+    "lsp": ("taskstate.lsp.command", "run the language server: findings, fixes and completion in an editor", _STARTED),
     "mcp": (
         "taskstate.mcp_server.command",
         "serve the commands to agents as tools of the Model Context Protocol",
@@ -110,7 +114,7 @@ def commands() -> dict[str, Command]:
 
     own = {name: Command(*row) for name, row in DOORS.items()}
     shown = {name: COMMANDS[name]._replace(module=module) for name, module in _SHOWN.items()}
-    return {**COMMANDS, **shown, **own}
+    return {"init": own["init"], **COMMANDS, **shown, **own}  # it is what one does first
 
 
 def _obeyed_soon(ignored: sys.UnraisableHookArgs) -> None:

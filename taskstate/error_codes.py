@@ -29,7 +29,7 @@ ErrorCode = Literal[
     "seal-broken", "secret", "section", "section-missing", "session-misplaced", "session-order", "stale-plan",
     "structure", "summarizer", "task-closed", "task-complete", "unreadable", "unsafe",
     # A turn, roles and the checklist.
-    "all-done", "findings-open", "incomplete", "moved", "no-session", "no-turn", "not-complete", "not-started",
+    "all-done", "findings-open", "incomplete", "lint", "moved", "no-session", "no-turn", "not-complete", "not-started",
     "nothing-open", "regression", "role-order", "role-status", "tree-changed", "turn-changed", "turn-open",
     # The static context, the chain of tasks and handoffs.
     "context-exists", "handoff", "handoff-invalid", "handoff-open", "no-dependency", "no-handoff", "no-output",

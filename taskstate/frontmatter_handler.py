@@ -69,7 +69,7 @@ def read_parts(text: str, name: str) -> Parts:
     handler = PreservingHandler(text)
     if not handler.detect(text):
         return Parts({}, "", text)
-    help_ = "mend its front matter"
+    help_ = "fix its front matter"
     try:
         front, content = handler.split(text)
     except ValueError:
@@ -196,7 +196,7 @@ def _with_metadata(text: str, old: Mapping[str, object], new: Mapping[str, objec
     newline, dates = newline_of(text), dict[str, str]()
     if _front_span(text) is None:
         if text.startswith(_BOM):
-            raise CannotEdit("a byte order mark stands before the text", help="remove it first")
+            raise CannotEdit("there is a byte order mark before the text", help="remove it first")
         text = f"---{newline}---{newline}{newline}{text}"
     for key in [each for each in old if each not in new]:
         text = apply(text, remove_key(text, _mapping(text), key))

@@ -23,7 +23,7 @@ WORDS = ("role", "set", TASK, "implementer", "--status", "in_progress")
 CURES = {
     f'taskstate reopen {TASK} --note "WHY"': "",
     f"taskstate reopen {TASK}": "is refused: ",
-    "taskstate new 102 --title other --description other": "it is said all the same",
+    "taskstate new 102 --title other --description other": "it is said anyway",
 }
 
 

@@ -93,10 +93,11 @@ def test_no_page_is_too_long_to_be_read() -> None:
 
 
 def test_no_word_is_used_that_has_to_be_read_twice() -> None:
-    """README, pages and the help of every command are free of the words in `tests/cases/words.json`."""
+    """README, pages, the help of every command and what agents read have no word of `tests/cases/words.json`."""
     words: dict[str, str] = json.loads((Path(__file__).parent / "cases" / "words.json").read_text(encoding="utf-8"))
     texts = {f"docs/{name}": text for name, text in ALL_PAGES.items()}
-    texts["README.md"] = (DOCS.parent / "README.md").read_text(encoding="utf-8")
+    read = (DOCS.parent / "README.md", *(DOCS.parent / "templates").rglob("*.md*"))
+    texts |= {path.name: path.read_text(encoding="utf-8") for path in read}
     found = [
         f"{name}: {match[0]!r}: {instead}"
         for name, text in texts.items()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 from pathlib import Path
 
@@ -79,6 +80,62 @@ def test_commands_in_messages_name_the_task() -> None:
         if any(re.search(r"`taskstate [^`]*\bID\b", text) for text in _texts(path))
     }
     assert found == _WITHOUT_A_TASK
+
+
+_CASES = Path(__file__).parent / "cases"
+
+
+def test_no_message_has_a_word_that_has_to_be_read_twice() -> None:
+    """What the code can say is free of the words in `tests/cases/words.json` and `message_words.json`."""
+    package = Path(taskstate.__file__).parent
+    assert [
+        f"{path.relative_to(package).as_posix()}:{line}: {match[0]!r} in {text!r}: {instead}"
+        for path in sorted(package.rglob("*.py"))
+        for line, text in _messages(path)
+        for pattern, instead in _words().items()
+        for match in re.finditer(pattern, text, re.IGNORECASE)
+    ] == []
+
+
+@pytest.mark.parametrize(
+    ("message", "words"),
+    [
+        ("mend it, or take it back", ["mend", "take it back"]),
+        ("'x' is no list", ["is no list"]),
+        ("a tab stands here", ["stands here"]),
+        ("put a blank behind the colon", ["a blank", "behind the"]),
+        ("there is no task 9, and it is no longer here", []),
+    ],
+)
+def test_words_are_found(message: str, words: list[str]) -> None:
+    """The patterns find the words in a sentence, and nothing in a plain one."""
+    found = [match[0] for pattern in _words() for match in re.finditer(pattern, message, re.IGNORECASE)]
+    assert sorted(found) == words[::-1] or sorted(found) == words
+
+
+def _words() -> dict[str, str]:
+    """Return each pattern of words that no message has, with what to say instead."""
+    files = (_CASES / name for name in ("words.json", "message_words.json"))
+    return {pattern: instead for file in files for pattern, instead in json.loads(file.read_text("utf-8")).items()}
+
+
+def _messages(path: Path) -> list[tuple[int, str]]:
+    """Return the texts of a module of three words or more, with their lines; what is filled in is `{}`."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    inner = {id(part) for each in ast.walk(tree) if isinstance(each, ast.JoinedStr) for part in each.values}
+    docstrings = {id(each.value) for each in ast.walk(tree) if isinstance(each, ast.Expr)}
+    texts = [(each, _shown(each)) for each in ast.walk(tree) if id(each) not in inner | docstrings]
+    return [(each.lineno, text) for each, text in texts if isinstance(each, ast.expr) and len(text.split()) > _FEW]
+
+
+_FEW = 2  # words that are a name, a key or a pattern, and no message
+
+
+def _shown(node: ast.AST) -> str:
+    """Return the text of a string or an f-string; empty for everything else."""
+    if isinstance(node, ast.JoinedStr):
+        return "".join(_shown(each) or "{}" for each in node.values)
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
 
 
 def _texts(path: Path) -> list[str]:

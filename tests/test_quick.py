@@ -12,6 +12,6 @@ def test_the_quick_tests_stay_within_their_budget() -> None:
     assert all(now.values()), "take a part that is gone out of tests/quick.json"
     seconds = sum(part.seconds * max(now[path] / part.tests, 1) for path, part in parts.items())
     assert seconds <= BUDGET, (
-        "`.venv/bin/python -m scripts.quick --update` measures anew; then mark dear tests as slow, "
+        "`.venv/bin/python -m scripts.quick --update` measures again; then mark dear tests as slow, "
         "or take a part out of tests/quick.json"
     )

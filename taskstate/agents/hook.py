@@ -78,7 +78,7 @@ def _require_known(hooked: Hooked) -> None:
     ):
         if word not in known:
             near = closest(word, known)
-            help_ = f"did you mean {near}?" if near else f"known are {', '.join(known)}"
+            help_ = f"did you mean {near}?" if near else f"choose from {', '.join(known)}"
             raise TaskstateError(f"there is no {what} {printable(word)!r}", help=help_, code="usage")
 
 

@@ -58,7 +58,7 @@ def read_call(data: bytes) -> HookCall:
     except (ValueError, RecursionError) as error:
         raise TaskstateError("the input is not JSON", help="the client writes it", code="input") from error
     if not isinstance(values, dict):
-        raise TaskstateError("the input is no JSON object", help="the client writes it", code="input")
+        raise TaskstateError("the input is not a JSON object", help="the client writes it", code="input")
     tool = values.get("tool_input") or values.get("toolInput")
     if isinstance(tool, str):
         tool = _object(tool)

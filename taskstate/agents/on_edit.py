@@ -24,9 +24,7 @@ if TYPE_CHECKING:
     from taskstate.writing.change import Request
 
 _FINDINGS = 8  # that are handed back
-_NOT_COMMITTED = (
-    "Not committed: mend these first (`taskstate lint --fix`), in a command of its own: this one has not run at all."
-)
+_NOT_COMMITTED = "Not committed: first run `taskstate lint --fix` by itself; nothing of this command has run."
 _DERIVED = frozenset({"TS105", "TS304"})  # rules about counts and percentages
 _CHECKED: tuple[OwnType, ...] = ("state", "handoff")
 

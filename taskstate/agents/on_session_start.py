@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 BUDGET = 800  # tokens of the brief: with the other hooks of a turn it stays below 1,200
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,63}")
 _READERS, _RUN_NONE = frozenset(("Explore", "Plan")), frozenset(("statusline-setup",))  # sub-agents of Claude Code
-_AT_HAND = "Task {} is at hand"
+_AT_HAND = "The current task is {}"
 _CALLERS = "; its turn is your caller's: neither start nor finish it"
 _FRONT_MATTER = re.compile(rb"(?ms)\A---\r?\n(.*?^)---")
 _TOOLS = re.compile(rb"(?ms)^tools:(.*?)(?:^\w|\Z)")
@@ -128,11 +128,11 @@ def subagent_start(event: Event) -> str:
         task_id, flag = found.loaded.state.id, f" --role {role}" if role in workspace.config.roles else ""
         read = found.loaded.relative if runs_none else f"`taskstate brief {task_id}{flag}`"
         is_open = _turn(found.loaded) or open_turns.in_another_worktree(workspace, task_id)
-        lines.append(f"Task at hand: {task_id}; read {read}{_CALLERS if is_open else ''}")
+        lines.append(f"Current task: {task_id}; read {read}{_CALLERS if is_open else ''}")
     elif len(turns := open_turns.elsewhere(workspace)) == 1 and is_id(turns[0].task):
         # As of whoever has sent the sub-agent into a worktree of its own.
         lines.append(
-            f"Task at hand: {turns[0].task}, {turns[0].words}; read `taskstate brief {turns[0].task}`{_CALLERS}"
+            f"Current task: {turns[0].task}, {turns[0].words}; read `taskstate brief {turns[0].task}`{_CALLERS}"
         )
     return "\n".join(lines)
 
@@ -175,7 +175,7 @@ def _no_task(workspace: Workspace) -> str:
     if any(each.problem or is_open(each) for each in task_index.all_tasks(workspace)):
         where = "`taskstate next` names one, `taskstate start ID` begins it"
     lost = "".join(f"{each.message}\n" for each in tell(workspace))
-    return f"{lost}taskstate keeps tasks here, none is at hand: {where}"
+    return f"{lost}taskstate keeps tasks here; there is no current task: {where}"
 
 
 def _turn(loaded: Loaded) -> OpenTurn | None:

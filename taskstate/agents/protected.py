@@ -45,7 +45,7 @@ def refusal(workspace: Workspace, path: Path, edit: Edit) -> str:
     if own is None or not own.id or not workspace.is_ours(relative) or files.size(path) is None:
         return ""
     if own.type in _WHOLE:
-        return f"{relative} is written by commands alone: `{_WHOLE[own.type].format(id=own.id)}`"
+        return f"{relative} may be written by commands alone: `{_WHOLE[own.type].format(id=own.id)}`"
     if own.type != "state":
         return ""
     text = with_newlines(workspace.read(path).decode("utf-8", "replace"), "\n")  # as the tools of clients show it

@@ -7,7 +7,7 @@ import re
 from taskstate.errors import TaskstateError
 from taskstate.model.names import is_id, own_file
 from taskstate.model.permanent import PERMANENT
-from taskstate.model.statuses import CLOSED
+from taskstate.model.statuses import CLOSED, COMPLETE
 from taskstate.storage import files
 from taskstate.storage.cache import Cache
 from taskstate.storage.git import client as git
@@ -78,12 +78,17 @@ def _named_by(workspace: Workspace, branch: str) -> Iterator[str]:
 def _newest(workspace: Workspace) -> str:
     """Return the open task with the newest session; empty where no open task has one.
 
+    One that waits for another is none: `next` does not name it either.
     The time of a file's newest session is cached for as long as the file stays the same.
     """
     cache: Cache[tuple[str, str]] = Cache(workspace.private.cache("newest.json"), lambda each: (each[0], each[1]))
     newest, found = "", ""
-    for task in task_index.all_tasks(workspace):
+    tasks = task_index.all_tasks(workspace)
+    complete = {task.id.casefold() for task in tasks if task.status == COMPLETE}
+    for task in tasks:
         if task.problem or task.status in CLOSED or task.kind == PERMANENT:
+            continue
+        if not complete.issuperset(map(str.casefold, task.depends_on)):  # which imports less than `next` does
             continue
         mark, last = cache.get(task.path) or ("", "")
         if mark != task.mark:

@@ -27,7 +27,7 @@ from taskstate.writing.change import Change
 from taskstate.writing.writer import change
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from pathlib import Path
 
     from taskstate.error_codes import ErrorCode
@@ -57,7 +57,7 @@ def configured_summarizing(workspace: Workspace, *, dry_run: bool) -> Summarizin
     if not command:
         return BUILT_IN
     if dry_run:
-        return Summarizing(notes=("a dry run starts no program of the configuration: this is the built-in summary",))
+        return Summarizing(notes=("a dry run does not start the configured summarizer: this is the built-in summary",))
     from taskstate.workspace import allowed_commands
 
     granted = allowed_commands.read_grants(workspace.root)
@@ -66,7 +66,7 @@ def configured_summarizing(workspace: Workspace, *, dry_run: bool) -> Summarizin
     why = f" ({granted.problem})" if granted.problem else ""
     note = (
         f"warning: the summarizer {files.shown(one_line(command, 80))!r} of the configuration was not run: nobody has "
-        f"allowed it here{why}; the built-in summary serves, and `taskstate trust` allows it"
+        f"allowed it here{why}; the built-in summary was used, and `taskstate trust` allows it"
     )
     return Summarizing(notes=(note,))
 
@@ -90,7 +90,7 @@ def archive_sessions(  # noqa: PLR0913 - which task, who, how much, how, by whic
     def job(loaded: Loaded) -> Change:
         text = loaded.document.text
         if not force and not is_too_large(text, workspace.config.size):
-            note = f"task {loaded.state.id} is within the limit; --force archives all the same"
+            note = f"task {loaded.state.id} is within the limit; --force archives anyway"
             return Change(text=text, notes=(note,))
         return plan_archive(
             workspace, loaded.relative, text, request, keep=keep, reason=reason, summarizing=summarizing
@@ -277,7 +277,7 @@ def _require_complete(state: TaskState, archived: tuple[Session, ...], remaining
     if not stays or [entry.replace("##", "###", 1) for entry in in_archive] != before:
         raise TaskstateError(
             f"task {state.id} cannot be archived safely: its sessions would not read the same afterwards",
-            help="run `taskstate lint` on the file and mend what it finds first",
+            help="run `taskstate lint` on the file and fix what it finds first",
             code="unsafe",
         )
 
@@ -305,10 +305,10 @@ class OverLimit(NamedTuple):
     errors: tuple[str, ...]
 
 
-def tasks_over_limit(workspace: Workspace, paths: Iterable[Path], *, keep: int = 0, force: bool = False) -> OverLimit:
+def tasks_over_limit(workspace: Workspace, paths: Collection[Path], *, keep: int = 0, force: bool = False) -> OverLimit:
     """Return the tasks over the limit, or with `force` all, of which those with more than `keep` sessions are named."""
     over, notes, errors = list[str](), list[str](), []
-    for path in paths:
+    for path in workspace.counted("reading tasks", paths):
         try:
             state = workspace.load(path).state
         except TaskstateError as error:

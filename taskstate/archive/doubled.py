@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from taskstate.model.progress_log import Session
     from taskstate.model.task_state import TaskState
 
-TAKE_OUT = "`taskstate doctor --fix` takes out of the log what the archive says, too"
+TAKE_OUT = "`taskstate doctor --fix` deletes from the log what the archive has, too"
 
 
 class Doubled(NamedTuple):
@@ -96,4 +96,4 @@ def is_archived_as(number: int, archived_as: int) -> str:
 def take_out(state: TaskState, archive: ArchiveContents) -> str:
     """Return what to do with sessions of the log that the archive holds, too."""
     covers = state.archived == max(archive.numbers, default=0)
-    return TAKE_OUT if covers else "delete from the log what the archive says, too"
+    return TAKE_OUT if covers else "delete from the log what the archive has, too"

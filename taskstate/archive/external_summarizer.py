@@ -57,7 +57,7 @@ class Summarizer(NamedTuple):
                 raise _unusable(f"its summary would have {size:,} bytes, and {MAX_BYTES:,} are the limit")
         except TaskstateError as error:
             note = (
-                f"warning: the summarizer {self.command!r} was not used: {error.message}; the built-in summary serves"
+                f"warning: the summarizer {self.command!r} was not used: {error.message}; the built-in summary was used"
             )
             return summarise(state, archived, link), (note,)
         return text, ()
@@ -150,7 +150,7 @@ def read_answer(printed: bytes, first: int, last: int) -> Lists:
 def _list(answer: Mapping[str, Any], name: str, first: int, last: int) -> list[Statement]:
     lines = answer.get(name, [])
     if not isinstance(lines, list):
-        raise _unusable(f"its {name} is no list")
+        raise _unusable(f"its {name} is not a list")
     return [_line(line, f"{name}[{at}]", first, last) for at, line in enumerate(lines)]
 
 
@@ -158,11 +158,11 @@ def _line(line: object, where: str, first: int, last: int) -> Statement:
     text = line.get("text") if isinstance(line, dict) else None
     sessions = line.get("sessions") if isinstance(line, dict) else None
     if not isinstance(text, str) or not text.strip() or len(text) > _LONGEST:
-        raise _unusable(f"{where}.text is no text of 1 to {_LONGEST} characters")
+        raise _unusable(f"{where}.text is not a text of 1 to {_LONGEST} characters")
     if re.search(CONTROLS + r"|[\n\r\t]", text):
         raise _unusable(f"{where}.text holds control characters or several lines")
     if not isinstance(sessions, list) or not sessions or not all(type(number) is int for number in sessions):
-        raise _unusable(f"{where}.sessions is no list of session numbers")
+        raise _unusable(f"{where}.sessions is not a list of session numbers")
     if not all(first <= number <= last for number in sessions):
         raise _unusable(f"{where}.sessions names one outside of {first} to {last}")
     return Statement(" ".join(text.split()), merge_runs((number, number) for number in sessions))

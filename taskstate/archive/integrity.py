@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _TITLE = r"\ufeff?# Task #\S+ Archive\b"  # of an archive in our form, where lines close each batch
 _MOST_SHOWN = 40  # characters of a text that belongs to no batch
 MOVE_OUT = "move it into the Notes of the state file"
-_NOT_NAMED = "stands in a batch whose closing lines do not name it"
+_NOT_NAMED = "is in a batch whose closing lines do not name it"
 _HASHES = "have the hashes of"
 _GONE = " gone, though"
 _CLOSING = r"(?m)^(?:Archived on|Reason|Sessions archived|Size|Entries SHA-256):|^## |\Z"
@@ -82,7 +82,7 @@ class ArchiveContents(_Archived):
             return ()
         shown = [(each.start, each.of(self.text)) for each in text_outside(self.text)]
         found = [
-            (at, f"text that belongs to no batch: {one_line(text, _MOST_SHOWN)!r}")
+            (at, f"text outside of any batch: {one_line(text, _MOST_SHOWN)!r}")
             for at, text in shown
             if not is_blank(text)
         ]
@@ -145,7 +145,7 @@ class ArchiveContents(_Archived):
             if other and not any(rest[0][0] <= fault.at <= rest[-1][0] for fault in self.outside):
                 is_told = True
                 numbers, old = describe_runs(*runs_of(batch.numbers)), one_line(other[1], _MOST_SHOWN)
-                message = f"what stands beside {numbers} was edited; committed was {old!r}"
+                message = f"the text beside {numbers} was edited; committed was {old!r}"
                 yield ArchiveFault(other[0], batch.numbers, message)
 
         present = set(self.rolled_lines)
@@ -163,7 +163,7 @@ class ArchiveContents(_Archived):
             numbers = describe_runs(*runs_of(changed))
             verb = "was" if len(changed) == 1 else "were"
             at = self.edited_at((committed.text,), line_start(self.text, len(self.text.rstrip())))
-            yield ArchiveFault(at, changed, f"{numbers}, which {verb} committed, changed, or went from the file")
+            yield ArchiveFault(at, changed, f"{numbers} {verb} changed here, or removed, after the commit")
 
     def edited_at(self, past: Iterable[str], at: int) -> int:
         """Return where the first line stands that a past text had otherwise; `at` where none had."""
@@ -196,8 +196,8 @@ class ArchiveContents(_Archived):
             message = f"the archive ends without the closing lines of {numbers}: its end was cut off"
             yield ArchiveFault(at, batch.numbers, message)
         elif numbers:
-            verb, pronoun = ("stands", "it") if len(batch.numbers) == 1 else ("stand", "them")
-            message = f"{numbers} {verb} behind the last batch, and no lines close {pronoun}"
+            verb, pronoun = ("is", "it") if len(batch.numbers) == 1 else ("are", "them")
+            message = f"{numbers} {verb} after the last batch, and no lines close {pronoun}"
             yield ArchiveFault(batch.start, batch.numbers, message)
 
 
@@ -206,7 +206,7 @@ def from_git(path: str) -> str:
     import shlex
 
     own = shlex.quote(path)
-    return f"`git log --oneline -- {own}` lists its versions, `git restore --source COMMIT -- {own}` takes one back"
+    return f"`git log --oneline -- {own}` lists its versions, `git restore --source COMMIT -- {own}` restores one"
 
 
 def runs_of(numbers: Iterable[int]) -> tuple[range, ...]:
@@ -231,13 +231,13 @@ def missing_ends(expected: range, numbers: tuple[int, ...]) -> tuple[range, ...]
 def not_archived(runs: tuple[range, ...]) -> str:
     """Return the message for sessions that a summary stands for, and that the archive does not have."""
     it = "it" if sum(map(len, runs)) == 1 else "them"
-    return f"the archive does not have {describe_runs(*runs)}, and the Archived Summary stands for {it}"
+    return f"the archive lacks {describe_runs(*runs)}, and the Archived Summary covers {it}"
 
 
 def not_summarised(numbers: Sequence[int]) -> str:
     """Return the message for archived sessions that no summary stands for."""
     verb, it = ("is", "it") if len(numbers) == 1 else ("are", "them")
-    return f"{describe_runs(*runs_of(numbers))} {verb} in the archive, and no Archived Summary stands for {it}"
+    return f"{describe_runs(*runs_of(numbers))} {verb} in the archive, and no Archived Summary covers {it}"
 
 
 def describe_runs(*runs: range) -> str:
@@ -266,13 +266,13 @@ def _entry_fault(batch: BatchContents, entry: ArchivedSession, last: int) -> str
     if entry.listed_as:
         return f"session {entry.listed_as} was renumbered by hand: its heading says {entry.number}"
     if entry.number <= last:
-        where = f"stands behind session {last}" if entry.number < last else "is there twice"
+        where = f"comes after session {last}" if entry.number < last else "is there twice"
         return f"session {entry.number} {where}"
     if not batch.is_hashed:
         return ""
     if not entry.listed_sha:
         return f"session {entry.number} {_NOT_NAMED}"
-    return "" if entry.listed_sha == entry.sha else f"session {entry.number} was altered: its SHA-256 is another one"
+    return "" if entry.listed_sha == entry.sha else f"session {entry.number} was altered: its SHA-256 differs"
 
 
 def _trailer_fault(batch: BatchContents) -> Iterator[ArchiveFault]:

@@ -68,7 +68,7 @@ def restore(workspace: Workspace, task_id: str, request: Request, *, everything:
         fatal = [wrong for wrong in verdict.problems if wrong.fatal]
         if fatal:
             why = first_of([wrong.message for wrong in fatal], 1, last=", and ")
-            what = f"{path} cannot be taken back as it is: {why}"
+            what = f"{path} cannot be restored as it is: {why}"
             advice = f"`taskstate archive verify {loaded.state.id}` says what to do"
             raise TaskstateError(what, help=advice, code="archive-mismatch")
         if text is None or not verdict.batches:
@@ -182,7 +182,7 @@ def _put_back(text: str, parts: _Parts) -> str:
         raise _unsafe(before, "it has no Archived Summary in whose place the sessions would come")
     last = max(parts.numbers)
     if before.sessions and before.sessions[0].number <= last:
-        what = f"task {before.id}: session {before.sessions[0].number} of the log would come behind session {last}"
+        what = f"task {before.id}: session {before.sessions[0].number} of the log would come after session {last}"
         raise TaskstateError(what, help="give the log's sessions higher numbers first", code="session-order")
     usual = (len(parts.summary),) * len(parts.sessions)
     for offsets in dict.fromkeys((parts.offsets, usual)):
@@ -194,8 +194,8 @@ def _put_back(text: str, parts: _Parts) -> str:
 
 
 def _unsafe(state: TaskState, why: str) -> TaskstateError:
-    advice = "run `taskstate lint` and mend what it finds first"
-    return TaskstateError(f"task {state.id}'s archive cannot be taken back safely: {why}", help=advice, code="unsafe")
+    advice = "run `taskstate lint` and fix what it finds first"
+    return TaskstateError(f"task {state.id}'s archive cannot be restored safely: {why}", help=advice, code="unsafe")
 
 
 def _placed(state: TaskState, parts: _Parts, offsets: tuple[int, ...]) -> str:
@@ -229,7 +229,7 @@ def _require_agreement(pair: StateAndArchive) -> None:
     last_archived = max((number or 0 for number, _ in headings(pair.archive)), default=0)
     last_summarised = state.summary.last if state.summary else 0
     if last_archived != last_summarised and (last_archived or state.summary):
-        what = f"task {state.id}: the summary that the last batch replaced does not stand for the sessions before it"
+        what = f"task {state.id}: the summary that the last batch replaced does not cover the sessions before it"
         raise TaskstateError(
-            what, help=f"take back every batch: `taskstate archive restore {state.id} --all`", code="archive-mismatch"
+            what, help=f"restore every batch: `taskstate archive restore {state.id} --all`", code="archive-mismatch"
         )

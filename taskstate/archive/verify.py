@@ -57,7 +57,7 @@ def verify(workspace: Workspace, loaded: Loaded) -> ArchiveVerdict:
     verdict = examine(loaded.state, loaded.relative, text, path)
     if not any(each.fatal for each in verdict.problems) or not _would_mend(workspace, loaded.state, text or "", path):
         return verdict
-    advice = f"`git restore --source HEAD -- {shlex.quote(path)}` takes the committed file back"
+    advice = f"`git restore --source HEAD -- {shlex.quote(path)}` restores the committed file"
     problems = tuple(each._replace(help=advice) if each.fatal else each for each in verdict.problems)
     return verdict._replace(problems=problems)
 
@@ -80,7 +80,7 @@ def archive_text(workspace: Workspace, task_id: str) -> str | None:
     path = workspace.state_root / workspace.archive_path(task_id)
     if files.size(path) is None:
         return None
-    return decoded(files.read(path), workspace.relative(path), advice="take it back from git")
+    return decoded(files.read(path), workspace.relative(path), advice="restore it from git")
 
 
 def examine(state: TaskState, state_path: str, text: str | None, path: str) -> ArchiveVerdict:
@@ -98,7 +98,7 @@ def examine(state: TaskState, state_path: str, text: str | None, path: str) -> A
         if not reported.issuperset(numbers):
             problems.append(ArchiveProblem(state_path, summary_line, numbers, message, advice))
     problems += [
-        ArchiveProblem(path, line, numbers, message, "take the archive back from git, if it ever had them", fatal=False)
+        ArchiveProblem(path, line, numbers, message, "restore the archive from git, if it ever had them", fatal=False)
         for line, numbers, message in _gaps(state, archive, reported)
     ]
     problems += [

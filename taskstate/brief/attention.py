@@ -60,7 +60,7 @@ def attention(
     if loaded.state.status == COMPLETE:
         return ()
     if loaded.state.status == DROPPED:
-        again = f'`taskstate reopen {loaded.state.id} --note "WHY"` takes it up again'
+        again = f'`taskstate reopen {loaded.state.id} --note "WHY"` reopens it'
         return (Attention(DROPPED, f"nobody works on it: {again}"),)
     blocks = blocks_of(loaded.document)
     makers: dict[str, Callable[[], str]] = {

@@ -138,7 +138,7 @@ def shape(loaded: Loaded, result: Brief, role: str) -> dict[str, object]:
 def _least(source: _Source, budget: int) -> Brief:
     """Return the brief of only what is always kept, which exceeds the budget."""
     cut = _left_out(source, set())
-    warning = f"This is the least that a brief holds, and more than the {budget:,} tokens that it was to have."
+    warning = f"This is the shortest possible brief, longer than the {budget:,} tokens that were asked for."
     text = printable(_render(source, set(), (*_notes(cut), "", warning)))
     return Brief(text, token_count.estimate(text), budget, cut, fits=False)
 

@@ -33,7 +33,7 @@ CURRENT, WAITING, EMPTY, KEPT = "current", "waiting", "empty", "kept"
 MISSING, STALE, UNKNOWN, CIRCULAR, UNREADABLE = "missing", "stale", "unknown", "circular", "unreadable"
 WRONG = frozenset({MISSING, STALE, UNKNOWN, CIRCULAR, UNREADABLE, DROPPED, PERMANENT})
 _AS_BUILT = "is complete, and keeps the inputs on which it was built"
-_NO_WORK = "a permanent task hands nothing down: take it out of `depends_on`"
+_NO_WORK = "a permanent task has no output to pull: remove it from `depends_on`"
 
 
 class Link(NamedTuple):
@@ -68,7 +68,7 @@ def status(workspace: Workspace, paths: tuple[Path, ...]) -> tuple[tuple[InputSt
     repository = RunCache(workspace)
     repository.all_files = workspace.own_files()  # includes state files outside of the tasks folder
     statuses, unreadable = [], []
-    for path in paths:
+    for path in workspace.counted("reading tasks", paths):
         try:
             loaded = workspace.load(path)
             if not loaded.document.front_matter:
@@ -115,10 +115,10 @@ def _input_link(workspace: Workspace, document: Document, upstream: Upstream) ->
     if upstream.kind == PERMANENT:
         return Link(upstream.id, PERMANENT, _NO_WORK)
     if upstream.status == DROPPED:
-        return Link(upstream.id, DROPPED, f"it was given up, and hands nothing down{pulled_at}")
+        return Link(upstream.id, DROPPED, f"it was dropped, so it has no output{pulled_at}")
     if not upstream.output:
         complete = upstream.status == COMPLETE
-        reason = "it is complete, and hands nothing down" if complete else f"it is {upstream.status or 'of no status'}"
+        reason = "it is complete, but has no output" if complete else f"it is {upstream.status or 'of no status'}"
         return Link(upstream.id, EMPTY if complete else WAITING, reason + pulled_at)
     from taskstate.chain.changed_outputs import changed_files
 
@@ -154,7 +154,7 @@ def _upstream(repository: RunCache, task_id: str) -> Upstream:
         preconditions.require_whole(repository.workspace.load(path))
     if upstream is None or (upstream.status == COMPLETE and _is_damaged(repository, path)):
         message = f"{repository.workspace.relative(path)} cannot be read"
-        raise TaskstateError(message, help="run `taskstate lint` on it and mend what it finds", code="unreadable")
+        raise TaskstateError(message, help="run `taskstate lint` on it and fix what it finds", code="unreadable")
     return upstream
 
 
@@ -251,10 +251,11 @@ def _ready_output(repository: RunCache, task_id: str) -> Upstream | str:
     if upstream.kind == PERMANENT:
         return f"task {upstream.id}: {_NO_WORK}"
     if upstream.status == COMPLETE:
-        return f"task {upstream.id} is complete, and hands nothing down"
+        return f"task {upstream.id} is complete, but has no output"
     if upstream.status == DROPPED:
-        return f"task {upstream.id} was dropped, and hands nothing down"
-    return f"task {upstream.id} is {upstream.status or 'of no status'}: its output comes when it is complete"
+        return f"task {upstream.id} was dropped, so it has no output"
+    status = upstream.status or "of no status"
+    return f"task {upstream.id} is {status}: its output comes when it is complete; `taskstate next` names what is ready"
 
 
 # Outputs
@@ -283,6 +284,6 @@ def output(workspace: Workspace, task_id: str) -> TaskOutput:
     message = f"task {loaded.state.id} has no output: nothing is written under {chain.OUTPUT}"
     help_ = f"write it into {loaded.relative}"
     if any(not block.closed for block in loaded.document.blocks):
-        message = f"the output of task {loaded.state.id} cannot be told from the rest: a code fence never closes"
+        message = f"the output of task {loaded.state.id} has no clear end: a code fence never closes"
         help_ = f"run `taskstate lint {loaded.relative}`"
     raise TaskstateError(message, help=help_, code="no-output")

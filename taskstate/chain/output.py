@@ -170,7 +170,7 @@ def part_title(state: TaskState, name: str) -> str:
     spec, section = kind_of(state.document).section(chain.OUTPUT), state.section(chain.OUTPUT)
     if spec is None or section is None:
         message = f"task {state.id} has no section {chain.OUTPUT}"
-        help_ = f"add `{spec.heading}`" if spec else f"a task of the kind {state.kind} hands nothing down"
+        help_ = f"add `{spec.heading}`" if spec else f"a task of the kind {state.kind} has no output"
         raise TaskstateError(message, help=help_, code="section-missing")
     own = (each.title for each in state.document.children(section, PART_LEVEL))
     titles = {slug_of(each): each for each in (*own, *(part.name for part in spec.subsections))}
@@ -184,10 +184,12 @@ def with_part(state: TaskState, title: str, text: str) -> str:
         TaskstateError: code "complete", "empty" or "control-characters"; code "unsafe": something in the section never
             closes and would swallow the part.
     """
-    require_not_complete(state, ", and its output is handed down as it is")
+    require_not_complete(state, ", and other tasks may use its output")
     content = _without_own_heading(escaping.clean(text, what=f"the part {title!r}"), title)
     if escaping.is_blank(content) or kind_of(state.document).is_placeholder(content):
-        raise TaskstateError(f"the part {title!r} says nothing", help="write what is handed down", code="empty")
+        raise TaskstateError(
+            f"the part {title!r} says nothing", help="write what later tasks need to know", code="empty"
+        )
     body = escaping.paragraphs(content, what=f"the part {title!r}", deepest=escaping.SUBSECTION_LEVEL)
     changed = with_parts(state.document, {title: body}, name=chain.OUTPUT)
     after = read_state(state.document.with_text(changed))
@@ -196,7 +198,7 @@ def with_part(state: TaskState, title: str, text: str) -> str:
     expected = sorted([*_structure(state), *([(PART_LEVEL, title)] if is_new else [])])
     if written != body.strip() or sorted(_structure(after)) != expected:
         message = f"task {state.id}: {title!r} cannot be written, since something before it never closes"
-        raise TaskstateError(message, help="run `taskstate lint` and mend the fence that it names", code="unsafe")
+        raise TaskstateError(message, help="run `taskstate lint` and fix the fence that it names", code="unsafe")
     return _formatted(after, section)
 
 
@@ -226,7 +228,7 @@ def with_output(state: TaskState, text: str) -> str:
     pieces += [(each.title, each.body.of(document.text)) for each in heads]
     given = [(title, body) for title, body in pieces if body.strip()]
     if not given:
-        raise TaskstateError("the output is empty", help="write what is handed down", code="empty")
+        raise TaskstateError("the output is empty", help="write what later tasks need to know", code="empty")
     for title, body in given:
         changed = with_part(state, part_title(state, title), body)
         state = read_state(state.document.with_text(changed), state.id)
@@ -320,7 +322,7 @@ def output_gaps(state: TaskState) -> tuple[Gap, ...]:
     unwritten = (name for name in needed if not _is_written(state, name))
     gaps = [Gap(f"part:{name}", f"the {name} of the {chain.OUTPUT} is not written") for name in unwritten]
     if group and not any(_is_written(state, name) for name in group):
-        message = f"no part of the {chain.OUTPUT} besides the summary is written: one of {', '.join(group)}"
+        message = f"besides the summary, the {chain.OUTPUT} needs one of {', '.join(group)}"
         gaps.append(Gap("output", message))
     return tuple(gaps)
 

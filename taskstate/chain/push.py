@@ -42,13 +42,15 @@ def propagate(
         try:
             changed, warnings = _changed(workspace, path, upstream, request)
         except TaskstateError as error:
-            then = f"when that is seen to, `taskstate chain pull {own_id(path)}` does it"
-            notes.append(f"not handed down to {path}: {error.message}; {then}")
+            then = f"once that is fixed, `taskstate chain pull {own_id(path)}` does it"
+            notes.append(f"not pulled into {path}: {error.message}; {then}")
             continue
         if changed:
             changes.append(changed)
-            notes += [f"{verb} the output down to {path}", *warnings]
-    unread = (f"{each}; whether it builds on task {upstream.id} nobody can tell" for each in unreadable(workspace))
+            notes += [f"{verb} the output to {path}", *warnings]
+    unread = (
+        f"{each}; so taskstate cannot tell whether it builds on task {upstream.id}" for each in unreadable(workspace)
+    )
     return tuple(changes), (*notes, *unread)
 
 

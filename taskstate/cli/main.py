@@ -169,8 +169,8 @@ def run_command(arguments: list[str], commands: Mapping[str, Command], run: _Run
     is_command = bool(arguments) and arguments[0] in commands
     later = next((each for each in arguments if each in commands), "")
     if later and not is_command and arguments[0].startswith("-") and arguments[0] not in {"-h", "--help", "--version"}:
-        help_ = f"write it behind the command: `taskstate {later} … {arguments[0]} …`"
-        raise TaskstateError(f"the flag {arguments[0]} stands before the command", help=help_, code="usage")
+        help_ = f"write it after the command: `taskstate {later} … {arguments[0]} …`"
+        raise TaskstateError(f"the flag {arguments[0]} comes before the command", help=help_, code="usage")
     if not arguments:
         without_command(commands).print_help()
         return 0

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from functools import partial
+import time
+from functools import cached_property, partial
 from pathlib import Path
 
 from taskstate.errors import SeveralReasons, TaskstateError
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from taskstate.operations.operation import Field, Operation
     from taskstate.operations.result import Result
     from taskstate.views.layout import Screen
+    from taskstate.workspace.workspace import Workspace
 
 
 class Output:
@@ -32,6 +34,7 @@ class Output:
         self.as_json = as_json
         self.is_quiet = False
         self.no_color = False
+        self.shown: Bar | None = None  # what a long run shows
         self.given: dict[str, str] = {}  # the flags that say where a command works and for whom
 
     def show(self, result: Result, call: Call) -> int:
@@ -120,6 +123,8 @@ class Output:
 
             text = masked("\n".join(map(one_line, lines)))  # a problem may quote what stands in a file
             text = with_flags(text, self.given)
+            if self.shown:
+                self.shown.clear()
             try:
                 sys.stderr.write(_shown(text))
             except OSError:  # where nobody takes it, the command and its exit status stay what they are
@@ -145,6 +150,7 @@ class CommandLineCall(Call):
         self.output = output
         output.given = {f"--{name}": getattr(args, f"_{name}", None) or "" for name in ("root", "config", "actor")}
         self._again = (args, operation)
+        self._begin = time.monotonic()
 
     def again(self) -> CommandLineCall:
         """Return the same call anew: nothing that was read is remembered."""
@@ -186,12 +192,22 @@ class CommandLineCall(Call):
         self.notes((line,))
         return LastLine(allow=self.allowed)
 
-    def bar(self, doing: str, /) -> Bar:
-        """Show how far a long run is, where somebody waits at a terminal."""
+    def bar(self, doing: str, /) -> AbstractContextManager[Callable[[int, int], None]]:
+        """Show how far a long run is, where somebody has waited at a terminal for a second since the command began."""
+        output = self.output
+        if output.as_json or output.is_quiet or not (sys.stderr and sys.stderr.isatty()):
+            return super().bar(doing)
         from taskstate.cli.progress_bar import Bar
 
-        output = self.output
-        return Bar(doing, enabled=not (output.is_quiet or output.as_json))
+        output.shown = Bar(doing, begin=self._begin)
+        return output.shown
+
+    @cached_property
+    def any_workspace(self) -> Workspace:
+        """The workspace of the call, whose runs over all files show how far they are."""
+        workspace = super().any_workspace
+        workspace.bar = self.bar
+        return workspace
 
 
 def with_flags(text: str, given: Mapping[str, str]) -> str:

@@ -64,7 +64,7 @@ class Parser(argparse.ArgumentParser):
             and dashed.strip("-")
             and message.startswith("the following arguments are required")
         ):
-            help_ = f"if {dashed!r} is a text: write it last, behind `--`"
+            help_ = f"if {dashed!r} is a text: write it last, after `--`"
         raise usage_error(f"{self._place}{message}", help=help_)
 
     def format_help(self) -> str:
@@ -153,7 +153,7 @@ class Parser(argparse.ArgumentParser):
 
 def without_command(commands: Mapping[str, Command]) -> Parser:
     """Return the parser without a command: its help has the commands by group, and describes the flags they share."""
-    about = "One living Markdown file per task, kept safe."
+    about = "Keep one Markdown file for each task: what is to be done, what was done, what comes next."
     epilog = "`taskstate COMMAND --help` describes a command, with examples."
     parser = Parser(prog="taskstate", usage="taskstate COMMAND …", description=about, epilog=epilog)
     parser.add_argument("--version", action="version", version=f"taskstate {VERSION}")
@@ -196,7 +196,7 @@ def _require_first(arguments: Sequence[str], found: Operation, below: Sequence[O
     word = next((each for each in rest if not each.startswith("-")), "")
     late = next((each for each in below if each.name == f"{found.name} {word}"), None)
     if late:
-        raise usage_error(f"{word!r} stands behind a flag", help=f"write `taskstate {late.name}` first, then its flags")
+        raise usage_error(f"{word!r} comes after a flag", help=f"write `taskstate {late.name}` first, then its flags")
 
 
 def _group_parser(words: Sequence[str], summary: str, operations: Sequence[Operation]) -> Parser:

@@ -24,8 +24,8 @@ _CLEAR = "\r\x1b[2K"
 class _Shown:
     """A line that is drawn anew until the end of the `with` block, and disappears then."""
 
-    def __init__(self, *, enabled: bool = True) -> None:
-        self._begin = time.monotonic()
+    def __init__(self, *, enabled: bool = True, begin: float | None = None) -> None:
+        self._begin = time.monotonic() if begin is None else begin
         self._next = self._begin + PATIENCE if enabled and is_terminal(sys.stderr) else float("inf")
         self._clear = ""
 
@@ -35,8 +35,13 @@ class _Shown:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        """Take back what is shown, if anything is; the next step shows it again."""
         sys.stderr.write(self._clear)
         sys.stderr.flush()
+        self._clear = ""
 
     @property
     def _is_due(self) -> bool:
@@ -53,10 +58,10 @@ class _Shown:
 
 
 class Bar(_Shown):
-    """How far a run is: called with how many steps are done, and of how many."""
+    """How far a run is, which may have begun before: called with how many steps are done, and of how many."""
 
-    def __init__(self, description: str, *, enabled: bool = True) -> None:
-        super().__init__(enabled=enabled)
+    def __init__(self, description: str, *, enabled: bool = True, begin: float | None = None) -> None:
+        super().__init__(enabled=enabled, begin=begin)
         self._description = description
 
     def __call__(self, done: int, total: int) -> None:

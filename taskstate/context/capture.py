@@ -205,7 +205,7 @@ class _Capture:
             self.kept_parts.append(part)
             self.notes.append(
                 f"{part}: kept as the state file has it, although {self._file} says otherwise; "
-                f"`taskstate context rebuild {self.inputs.task_id}` takes what that says"
+                f"`taskstate context rebuild {self.inputs.task_id}` takes what the file says"
             )
             return False
         self.notes += length_notes

@@ -85,7 +85,7 @@ def _resolved(pattern: str, macros: Mapping[str, tuple[str, ...]], enclosing: tu
         return
     name = pattern[1:]
     if name in enclosing:
-        message = f"the macro :{name} of the configuration's scope stands for itself"
+        message = f"the macro :{name} of the configuration's scope refers to itself"
         raise TaskstateError(message, help="correct it there", code="invalid-input")
     if name not in macros:
         raise TaskstateError(f"there is no macro :{name}", help=_macro_help(name, macros), code="invalid-input")
@@ -96,7 +96,7 @@ def _resolved(pattern: str, macros: Mapping[str, tuple[str, ...]], enclosing: tu
 def _macro_help(name: str, macros: Mapping[str, tuple[str, ...]]) -> str:
     near = closest(name, [*macros], cutoff=0.0)
     suggestion = f"did you mean :{near}? " if near else ""
-    return f"{suggestion}macros stand under [scope] of the configuration, as in `{name} = ['src/**']`"
+    return f"{suggestion}macros are defined under [scope] of the configuration, as in `{name} = ['src/**']`"
 
 
 def require_inside(pattern: str) -> None:

@@ -144,11 +144,9 @@ def _require_fences(loaded: Loaded, inputs: CaptureInput) -> tuple[str, ...]:
             continue  # only computed values are wrong: the capture computes them again
         source = _other_source(inputs, broken.part) if inputs.rebuild else ""
         if not source:
-            help_ = (
-                "mend it, or take it back from git: section 1 alone says what it held" if inputs.rebuild else FIX_HELP
-            )
+            help_ = "fix it, or restore it from git: section 1 alone says what it held" if inputs.rebuild else FIX_HELP
             raise unreadable_error(loaded, broken.span, broken.message, help_=help_)
-        notes.append(f"{broken.message}: made anew from {source}; what only stood there is gone, see the diff")
+        notes.append(f"{broken.message}: made again from {source}; what only stood there is gone, see the diff")
     return tuple(notes)
 
 

@@ -112,7 +112,7 @@ def stale_findings(workspace: Workspace, loaded: Loaded) -> tuple[ContextFinding
 
 def _fence_finding(loaded: Loaded, broken: BrokenFence) -> ContextFinding:
     line = loaded.document.position(broken.span.start).line + 1
-    help_ = f"take it back, for example with git, or make it anew with {_rebuild(loaded.state.id)}"
+    help_ = f"restore it, for example with git, or make it again with {_rebuild(loaded.state.id)}"
     return ContextFinding(_SCHEMA if broken.is_json else _SYNTAX, f"line {line}: {broken.message}", help_)
 
 
@@ -125,7 +125,7 @@ def _seal_findings(workspace: Workspace, loaded: Loaded, blocks: ToolBlocks) -> 
     now = static_text(loaded.document, loaded.state)
     if now is None or seal_of(values, now) == seal:
         return
-    help_ = f"take the change back, for example with git, or seal what is right with {_rebuild(loaded.state.id)}"
+    help_ = f"undo the change, for example with git, or seal what is right with {_rebuild(loaded.state.id)}"
     sealed = (
         guess_sealed_version(loaded.state, values, now, seal)
         or find_sealed_version(workspace, loaded.relative, seal)
@@ -165,7 +165,7 @@ def _citation_findings(workspace: Workspace, loaded: Loaded, blocks: ToolBlocks)
             cited = cited_lines(workspace, blocks.delta.base_commit, file, section, sha)
             current = standard.lines(section) or ()
             hashes = f"{sha} then, {citations.content_sha(current)} now"
-            message = f"{name} says something else than when it was cited ({hashes})"
+            message = f"{name} has changed since it was cited ({hashes})"
             diff = differences(cited, current) if cited else ()
             yield ContextFinding("TS602", message, _rebuild(loaded.state.id), diff)
         else:
@@ -266,8 +266,8 @@ def _configuration_findings(workspace: Workspace, loaded: Loaded) -> Iterator[Co
 
 def _export_findings(workspace: Workspace, task_id: str) -> Iterator[ContextFinding]:
     for path in changed_exports(workspace, task_id):
-        message = f"the export {files.shown(path)} is not as it was written"
-        yield ContextFinding("", message, f"{_rebuild(task_id)} writes it anew")
+        message = f"the export {files.shown(path)} was changed after it was written"
+        yield ContextFinding("", message, f"{_rebuild(task_id)} writes it again")
 
 
 def committed_notes(workspace: Workspace, base: str | None) -> tuple[str, ...]:

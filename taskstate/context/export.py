@@ -99,7 +99,7 @@ def save(workspace: Workspace, path: Path, text: str, *, force: bool = False) ->
     """
     artifacts.require_not_own(workspace, path)
     if not force and files.size(path) is not None and not _is_export(files.read(path)):
-        message = f"{files.shown(path)} exists already, and is no export"
+        message = f"{files.shown(path)} exists already, and is not an export"
         raise TaskstateError(message, help="add --force to replace it, or name another file", code="exists")
     artifacts.save_as(workspace, path, text)
 

@@ -70,13 +70,13 @@ def _faults(
 
 
 def _accept(loaded: Loaded) -> str:
-    return f'`taskstate context rebuild {loaded.state.id} --note "WHY"` seals what is there'
+    return f'`taskstate context rebuild {loaded.state.id} --note "WHY"` seals what is there now'
 
 
 def _require_none(loaded: Loaded, found: tuple[TaskstateError, ...]) -> None:
     if len(found) == 1:
         raise found[0]
     if found:
-        message = f"task {loaded.state.id}: {len(found)} things of its context do not hold"
+        message = f"task {loaded.state.id}: {len(found)} parts of its context are out of date"
         reasons = tuple(each.message for each in found)
         raise SeveralReasons(message, reasons, help=found[0].help, code="stale")

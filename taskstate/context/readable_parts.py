@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from taskstate.workspace.workspace import Loaded
 
 _KIND = "task"
-FIX_HELP = "mend it; `taskstate lint` says how"
+FIX_HELP = "fix it; `taskstate lint` says how"
 _FENCES = ((STANDARDS, "citations"), (VALIDATION, "validation"))
 _CITED = ("file", "section")
 
@@ -76,7 +76,7 @@ def require_sealable(loaded: Loaded) -> None:
     """
     state = loaded.state
     for conflict in find_conflicts(loaded.document.text):
-        reason, help_ = "a merge conflict stands here", "settle it, and take its marker lines out; then seal the result"
+        reason, help_ = "a merge conflict is left here", "resolve it, and delete its marker lines; then seal the result"
         raise unreadable_error(loaded, conflict.span, reason, help_=help_, code="merge-conflict")
     if state.kind != _KIND:
         message = f"{state.id} is a {state.kind} task, which has no static part to seal"

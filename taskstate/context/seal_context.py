@@ -85,9 +85,7 @@ def sealing(
         if is_sealed(loaded.document.front_matter.node):
             message = f"the context of task {loaded.state.id} is sealed already"
             own = loaded.state.id
-            help_ = (
-                f"`taskstate context check {own}` says whether it holds; `taskstate context rebuild {own}` seals anew"
-            )
+            help_ = f"`taskstate context check {own}` checks it; `taskstate context rebuild {own}` seals again"
             raise TaskstateError(message, help=help_, code="context-exists")
         return _with_first_blocks(_plan(workspace, loaded, capture_request, request, rebuild=False), base)
 
@@ -237,7 +235,7 @@ def _state_notes(state: TaskState, captured: CapturedContext) -> tuple[str, ...]
     if not captured.static.criteria:
         notes.append(f"no acceptance criterion yet: write it, then `taskstate context rebuild {state.id}`")
     if state.status != IN_PROGRESS:
-        notes.append(f"the task is {state.status}, not in_progress: sealed all the same")
+        notes.append(f"the task is {state.status}, not in_progress: sealed anyway")
     return tuple(notes)
 
 

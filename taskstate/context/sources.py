@@ -105,7 +105,7 @@ class Sources:
             near = standard.nearest(section)
             message = f"{subject} has no heading with the slug {section!r}"
             again = f"correct the citation in {source}, then give the command again"
-            help_ = f"did you mean {file}#{near}? {again}" if near else f"it has no heading at all: {again}"
+            help_ = f"did you mean {file}#{near}? {again}" if near else f"the file has no heading: {again}"
             raise TaskstateError(message, help=help_, code="invalid-input")
         return cited
 
@@ -121,7 +121,7 @@ class Sources:
             raise TaskstateError(f"{subject} {why}", help=help_, code=error.code) from error
         if len(data) > limit:
             message = f"{subject} holds more than {limit // 1024**2} MiB"
-            raise TaskstateError(message, help="no text that people read is so long: name another", code="too-large")
+            raise TaskstateError(message, help="name a shorter file", code="too-large")
         self.sha256[name] = files.digest(data)
         return data
 

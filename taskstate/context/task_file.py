@@ -160,7 +160,7 @@ def _parse(name: str, data: bytes) -> Node:
     directive = re.compile(_DIRECTIVE).match(text)
     if directive:
         line = text.count("\n", 0, directive.start(1)) + 1
-        message = f"{name}, line {line}: a directive (`%`) stands here; task files are read as YAML 1.2"
+        message = f"{name}, line {line}: there is a directive (`%`) here; task files are read as YAML 1.2"
         raise TaskstateError(message, help="leave that line out", code="invalid-input")
     node = read_yaml_file(text)
     if not isinstance(node, Node):

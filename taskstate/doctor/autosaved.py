@@ -23,7 +23,7 @@ def remarks(workspace: Workspace) -> Iterator[tuple[str, str]]:
         yield f"what you said of it does not count: {problem}", "until then nothing is read or kept"
     if level == consent.OFF:
         return
-    yield f"{level}: {consent.MEANING[level]}", "`taskstate init --autosave off` takes that back"
+    yield f"{level}: {consent.MEANING[level]}", "`taskstate init --autosave off` undoes that"
     settings = workspace.config.autosave
     measured = [each for each in notes.all_notes(workspace.private) if each.used and each.client in CLIENTS]
     for note in sorted(measured, key=lambda each: each.at)[-_SHOWN:]:

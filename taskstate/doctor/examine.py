@@ -11,6 +11,7 @@ import shlex
 from pathlib import Path
 
 from taskstate.doctor.autosaved import remarks
+from taskstate.doctor.given_up import KEYS, given_up
 from taskstate.doctor.preflight import preflight
 from taskstate.doctor.problem import RepositoryProblem
 from taskstate.doctor.reaching import not_reaching
@@ -25,7 +26,7 @@ from taskstate.model.names import ARTIFACTS
 from taskstate.model.permanent import PERMANENT
 from taskstate.model.statuses import CLOSED
 from taskstate.permanent.impact import storage as impact_storage
-from taskstate.setup.repository import merge_driver_state, set_up
+from taskstate.setup.repository import GIT_CONFIG, merge_driver_state, set_up
 from taskstate.storage import files, folders, installed, journal, kept_records, lock, replaced_texts
 from taskstate.storage.git import client as git
 from taskstate.storage.private import FALLBACK
@@ -75,25 +76,31 @@ def _check_git(workspace: Workspace) -> Iterable[RepositoryProblem]:
         )
     elif workspace.private.foreign:
         shown = files.shown(workspace.private.foreign)
-        message = f"it leads to {shown}, which is another folder's: nothing of that repository is read or written"
+        message = f"it points to {shown}, the repository of another folder, which is neither read nor written"
         help_ = "delete it; if you copied a worktree, run `git worktree add` instead, and take its files over"
         yield RepositoryProblem("git", ".git", message, help_)
     elif git.toplevel(workspace.root) is None:
-        message = "this is no working tree of git: there is no history to compare with, and nothing is merged"
+        message = "this is not a working tree of git: there is no history to compare with, and nothing is merged"
         yield RepositoryProblem("git", "", message, "run `git init`", note=True)
 
 
 def _check_set_up(workspace: Workspace) -> Iterable[RepositoryProblem]:
-    """Report what `init` would create or change: ignored files, attributes, the merge driver's configuration."""
+    """Report what `init` would create or change: ignored files, attributes, the merge driver's configuration.
+
+    A clone gets the files from git, and the configuration from no one.
+    """
     try:
         result = set_up(workspace, pre_commit=False, dry_run=True)
     except TaskstateError as error:
         yield RepositoryProblem("set-up", "", error.message, error.help)
         return
-    for name in (*result.created, *result.changed):
-        yield RepositoryProblem(
-            "set-up", name, "it is not as `taskstate init` makes it", "run `taskstate init`", fixable=True
-        )
+    missing, help_ = (*result.created, *result.changed), "run `taskstate init`"
+    if set(missing) <= set(GIT_CONFIG) and GIT_CONFIG[0] in missing and not merge_driver_state(workspace).command:
+        message = "this clone was never set up: git merges its task files like any other text"
+        yield RepositoryProblem("set-up", "", message, help_, fixable=True)
+        return
+    for name in missing:
+        yield RepositoryProblem("set-up", name, "it is not as `taskstate init` writes it", help_, fixable=True)
 
 
 def _check_merge_driver(workspace: Workspace) -> Iterable[RepositoryProblem]:
@@ -106,7 +113,7 @@ def _check_merge_driver(workspace: Workspace) -> Iterable[RepositoryProblem]:
         yield RepositoryProblem("merge-driver", "", error.message, error.help)
         return
     for pattern in state.unreached:
-        message = f"git merges {pattern} otherwise than by taskstate's merge driver"
+        message = f"git merges {pattern} without taskstate's merge driver"
         help_ = "run `taskstate init`, and see what overrides it there"
         yield RepositoryProblem("merge-driver", ".gitattributes", message, help_)
     if state.program and not installed.program(state.program):
@@ -191,8 +198,8 @@ def _check_journal(workspace: Workspace) -> Iterable[RepositoryProblem]:
             yield RepositoryProblem("unfinished", workspace.shown(path), message, "delete it")
     for path, plan in journal.waiting(workspace.private):
         touched = ", ".join(files.shown(each) for operation in plan for each in paths_of(operation))
-        help_ = "every command says before all else what it waits for: once that is done, the next one finishes it"
-        yield RepositoryProblem("unfinished", workspace.shown(path), f"a change of {touched} waits", help_)
+        help_ = "every command prints first what this change waits for; once that is done, the next command finishes it"
+        yield RepositoryProblem("unfinished", workspace.shown(path), f"an unfinished change of {touched} waits", help_)
 
 
 def _check_kept(workspace: Workspace) -> Iterable[RepositoryProblem]:
@@ -207,10 +214,10 @@ def _check_kept(workspace: Workspace) -> Iterable[RepositoryProblem]:
         yield RepositoryProblem("kept", "", message, help_, note=True)
     records, strange = kept_records.records(workspace.private)
     for loss in losses.find_losses(workspace, records):
-        if loss.items:
+        if loss.items or loss.taken:
             path, _, message = loss.message().partition(": ")
             what, _, help_ = message.partition(": ")
-            yield RepositoryProblem("kept", path, what, help_, fixable=True)
+            yield RepositoryProblem("kept", path, what, help_, fixable=bool(loss.items))
         if loss.reflog:
             help_ = "take them from there, if they are wanted"
             yield RepositoryProblem("kept", loss.path, loss.note(), help_, note=True)
@@ -221,11 +228,11 @@ def _check_kept(workspace: Workspace) -> Iterable[RepositoryProblem]:
             message = f"a kept copy cannot be read: {error}"
             yield RepositoryProblem("kept", workspace.shown(record.path), message, "delete it", note=True)
     for other in strange:
-        yield RepositoryProblem("kept", workspace.shown(other), "it is no kept copy", "delete it", note=True)
+        yield RepositoryProblem("kept", workspace.shown(other), "it is not a kept copy", "delete it", note=True)
     replaced = len(replaced_texts.texts(workspace.private))
     if replaced:
         message = f"{counted(replaced, 'text')} that commands replaced {'is' if replaced == 1 else 'are'} kept"
-        help_ = "`taskstate doctor kept list` names them; `doctor kept show` and `discard` take what it names"
+        help_ = "`taskstate doctor kept list` lists them; `… show ID` prints one, `… discard ID` deletes it"
         yield RepositoryProblem("kept", "", message, help_, note=True)
 
 
@@ -251,7 +258,7 @@ def _check_lock(workspace: Workspace) -> Iterable[RepositoryProblem]:
     holder = lock.holder(workspace.lock)
     if holder and lock.is_free(workspace.lock):
         message = f"the lock is free; the last holder was killed: {holder}"
-        help_ = "nothing to do: the text decides nothing"
+        help_ = "nothing to do: only the old name is left in it"
         yield RepositoryProblem("lock", workspace.relative(workspace.lock), message, help_, note=True)
 
 
@@ -263,7 +270,7 @@ def _check_cache(workspace: Workspace) -> Iterable[RepositoryProblem]:
     if size > _LARGE_CACHE:
         message = f"the cache takes {size // 1024**2} MiB"
         yield RepositoryProblem(
-            "cache", workspace.shown(places[0]), message, "delete the folder: it is made anew", note=True
+            "cache", workspace.shown(places[0]), message, "delete the folder: it is made again", note=True
         )
 
 
@@ -280,6 +287,9 @@ def _check_autosave(workspace: Workspace) -> Iterable[RepositoryProblem]:
 def _check_versions(workspace: Workspace) -> Iterable[RepositoryProblem]:
     for each in differences(workspace):
         yield RepositoryProblem("versions", each.path, each.message, each.help)
+    for name, key, instead in given_up(workspace.root, KEYS):
+        message = f"`{key}` is given up, and may be an error from {instead.until} on"
+        yield RepositoryProblem("versions", name, message, instead.instead, note=True)
 
 
 def _check_prompts(workspace: Workspace) -> Iterable[RepositoryProblem]:

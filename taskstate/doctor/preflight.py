@@ -130,5 +130,5 @@ def _pasted(path: str, lines: Sequence[str], held: Iterable[tuple[str, str, list
         found = [windows[place] for place in places if place in windows]
         if found and source != path:
             message = f"it pastes {source}, which the context of task {task_id} holds: a copy goes stale"
-            help_ = f"take it out; the brief has it, and `taskstate context show {task_id}`"
+            help_ = f"remove it; the brief has it, and `taskstate context show {task_id}`"
             yield Passing(path, min(found), message, help_)

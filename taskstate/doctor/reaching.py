@@ -62,7 +62,9 @@ def _switched_off(workspace: Workspace) -> Iterator[NotStarting]:
         }
         for key in (each for each, is_off in off.items() if is_off):
             message = f"a setting of Claude Code, `{key}`, switches it off"
-            yield NotStarting(CLIENTS["claude"].hook_file, message, "take it out, if it is to run", note=True)
+            yield NotStarting(
+                CLIENTS["claude"].hook_file, message, "remove that setting if hooks are to run", note=True
+            )
 
 
 def _not_allowed(workspace: Workspace, name: str) -> Iterator[NotStarting]:

@@ -7,7 +7,11 @@ from contextlib import closing, suppress
 
 from taskstate.doctor.examine import own_folders
 from taskstate.errors import TaskstateError
+from taskstate.lint import engine
+from taskstate.lint.diagnostics import ERROR
 from taskstate.lint.fixer import fix_file
+from taskstate.lint.queries.answers import RepositoryQueries
+from taskstate.lint.queries.interface import CLOCK, HISTORY
 from taskstate.lint.runner import LintRequest, open_run
 from taskstate.model import names
 from taskstate.model.derived_values import COUNTS, PROGRESS, fix_edits
@@ -28,8 +32,10 @@ from taskstate.writing.writer import change, change_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
     from taskstate.doctor.problem import CheckName, RepositoryProblem
+    from taskstate.lint.queries.repository import Repository
     from taskstate.workspace.workspace import Loaded, Workspace
     from taskstate.writing.change import Outcome, Request
 
@@ -63,12 +69,12 @@ def _bring_back(workspace: Workspace, request: Request) -> list[str]:
     """Bring back what is gone, and mend the state files that are damaged."""
     messages: list[str] = []
     tasks: dict[str, None] = {}
-    for path in workspace.state_files():
+    for path in workspace.counted("mending", workspace.state_files()):
         own = names.own_file(path.name)
         try:
             loaded = workspace.load(path)
             is_mended = bool(damage.damage_of(workspace, loaded)) and _mended(workspace, loaded, request)
-            messages += [f"{loaded.relative}: its fault is mended"] if is_mended else []
+            messages += [f"{loaded.relative}: its fault is fixed"] if is_mended else []
             loaded = workspace.load(path) if is_mended else loaded
             found = bool(damage.damage_of(workspace, loaded)) or any(cures_of(workspace, loaded))
         except TaskstateError as error:
@@ -78,10 +84,37 @@ def _bring_back(workspace: Workspace, request: Request) -> list[str]:
     tasks = {loss.task: None for loss in losses.find_losses(workspace) if loss.items} | tasks
     for task_id in tasks:
         try:
-            messages.append(bring_back(workspace, task_id, request))
+            messages.append(brought_back(workspace, task_id, request))
         except TaskstateError as error:
             messages.append(str(error))
     return messages
+
+
+class _OfFileAlone(RepositoryQueries):
+    """The answers about a text that is not written yet, from its past alone: what goes with it is not either."""
+
+    def __init__(self, repository: Repository, path: Path) -> None:
+        super().__init__(repository, path)
+        self.answerable &= {HISTORY, CLOCK}
+
+    def archive(self) -> None:
+        """Say nothing of the archive."""
+
+
+def brought_back(workspace: Workspace, task_id: str, request: Request) -> str:
+    """Bring back what is gone of a task, but for what lint refuses, and return a message.
+
+    Raises:
+        TaskstateError: the system refuses.
+    """
+    run, _ = open_run(workspace, workspace.config, LintRequest(timestamp(request.metadata.now), None, remember=False))
+
+    def errors_in(name: str, text: str) -> int:
+        found = engine.check(text, name, run.config, _OfFileAlone(run.repository, workspace.root / name))
+        return sum(each.severity == ERROR for each in found)
+
+    with closing(run.repository):
+        return bring_back(workspace, task_id, request, errors_in)
 
 
 def _mended(workspace: Workspace, loaded: Loaded, request: Request) -> bool:
@@ -107,7 +140,7 @@ def let_go(workspace: Workspace, task_id: str, request: Request) -> str:
     with workspace.locked():
         loss = losses.find_loss(workspace, task_id)
         if loss:
-            keeping.let_go(workspace, loss._replace(items=loss.items | loss.reflog))
+            keeping.let_go(workspace, loss._replace(items=loss.items | loss.reflog | loss.taken))
     try:
         path = workspace.locate(task_id)
     except TaskstateError:
@@ -119,7 +152,8 @@ def let_go(workspace: Workspace, task_id: str, request: Request) -> str:
         change_at(workspace, path, lambda loaded: _accepted(workspace, loaded), request)
     if loss is None and not found:
         return f"task {task_id}: nothing is gone"
-    what = f"{losses.names_of(loss.items)} let go" if loss and loss.items else "its file is accepted as it is"
+    gone = loss.items | loss.taken if loss else {}
+    what = f"{losses.names_of(gone)} let go" if gone else "its file is accepted as it is"
     return f"task {task_id}: {what}"
 
 
@@ -127,7 +161,7 @@ def _accepted(workspace: Workspace, loaded: Loaded) -> Change[None]:
     """Return the change that makes a file say what it holds."""
     if damage.is_unreadable(loaded):
         found = damage.damage_of(workspace, loaded)
-        help_ = "mend it by hand, or run `taskstate doctor --fix`"
+        help_ = "fix it by hand, or run `taskstate doctor --fix`"
         raise TaskstateError(f"{found}; such a file cannot be accepted", help=help_, code=damage.CODE)
     text = loaded.document.text
     if loaded.state.archived and read_archive(workspace, loaded.state.id).size is None:
@@ -147,6 +181,6 @@ def reseal(workspace: Workspace, task_id: str, note: str, request: Request) -> O
 
     def job(loaded: Loaded) -> Change:
         text, before = add_event(workspace, loaded.document.text, event)
-        return Change(text=text, before=before, notes=("sealed anew; the note is among its events",))
+        return Change(text=text, before=before, notes=("sealed again; the note is among its events",))
 
     return change(workspace, task_id, job, request._replace(reseal=True, even_dropped=True))

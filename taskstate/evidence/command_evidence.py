@@ -75,7 +75,7 @@ def run_command(
         ended = run_in_shell(root, command, keep, timeout=timeout)
         if ended.timed_out:
             message = f"`{command}` had not ended after {timeout:g} seconds"
-            raise TaskstateError(message, help="mend it, or give it more time with --timeout", code="timeout")
+            raise TaskstateError(message, help="fix it, or give it more time with --timeout", code="timeout")
         log.seek(0)
         return CommandResult(command, ended.exit_status, log.read())
 

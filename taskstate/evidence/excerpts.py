@@ -64,7 +64,7 @@ def add(workspace: Workspace, task_id: str, source: Source, request: Request) ->
     text = _cut(read_text(workspace, source.path), source.lines, source.path)
     place = citation_place(source.path, source.lines)
     if not text.strip():
-        raise TaskstateError(f"{place} holds nothing but blanks", help="cite lines that say something", code="empty")
+        raise TaskstateError(f"{place} is empty", help="cite lines that say something", code="empty")
     checked = secret_check.check_text(workspace, [text], request, name=place)
 
     def job(loaded: Loaded) -> Change[Excerpt]:
@@ -90,7 +90,7 @@ def _checked_source(source: Source) -> Source:
     """
     if len(source.type) > _MAX_TYPE or not re.fullmatch(_TYPE, source.type):
         help_ = f"one word that begins with a letter, such as plan, standard or log, of at most {_MAX_TYPE} characters"
-        raise TaskstateError(f"{files.shown(source.type)!r} is no type of evidence", help=help_, code="usage")
+        raise TaskstateError(f"{files.shown(source.type)!r} is not a type of evidence", help=help_, code="usage")
     path = source.path.removeprefix("./")
     problem = escape_reason(path)
     if problem or not path.strip():
@@ -108,7 +108,7 @@ def _canonical_lines(lines: str) -> str:
     match = re.fullmatch(_LINES, lines)
     first, last = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
     if not 1 <= first <= last:
-        message = f"{files.shown(lines)!r} is no range of lines"
+        message = f"{files.shown(lines)!r} is not a range of lines"
         raise TaskstateError(message, help="write the first and the last, such as 5-7, counted from 1", code="usage")
     return _range(first, last)
 
@@ -130,7 +130,7 @@ def read_text(workspace: Workspace, relative: str) -> str:
     data = files.read(path, files.MAX_BYTES)
     text = decoded(data, files.shown(relative), advice="an excerpt is text: cite a text file, or convert it")
     if "\0" in text:
-        message = f"{files.shown(relative)} holds zero bytes, so it is no text"
+        message = f"{files.shown(relative)} holds zero bytes, so it is not a text file"
         raise TaskstateError(message, help="an excerpt is text: cite a text file", code="binary")
     return with_newlines(text, "\n")
 
@@ -177,8 +177,8 @@ def _recorded_entries(values: Mapping[str, object], task_id: str) -> list[object
     """Return the recorded excerpts of a front matter, as they stand there."""
     entries = values.get(KEY)
     if entries is not None and not isinstance(entries, list):
-        message = f"task {task_id}: `{KEY}` is no list"
-        raise TaskstateError(message, help="mend it; `taskstate lint` says how", code="unreadable")
+        message = f"task {task_id}: `{KEY}` is not a list"
+        raise TaskstateError(message, help="fix it; `taskstate lint` says how", code="unreadable")
     return entries or []
 
 

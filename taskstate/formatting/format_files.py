@@ -94,9 +94,9 @@ def _require_readable(document: Document, name: str) -> None:
     elif problem:
         message, at = problem.message, problem.span.start
     elif (version := document.front_matter.get("taskstate")) and isinstance(version, int) and version > FORMAT:
-        message, at = f"the format version {version} is newer than {FORMAT}, the newest one known here", 0
+        message, at = f"the format version {version} is newer than {FORMAT}, the newest that this taskstate knows", 0
     else:
         return
     line = document.position(at).line + 1
     what = f"{name}, line {line}: {message}; nothing was changed"
-    raise TaskstateError(what, help="mend it first; `taskstate lint` says how", code="unreadable")
+    raise TaskstateError(what, help="fix it first; `taskstate lint` says how", code="unreadable")

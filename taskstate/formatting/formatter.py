@@ -57,7 +57,7 @@ def unreadable(document: Document) -> Problem | None:
         return document.problems[0]
     control = re.compile(CONTROLS).search(document.text)
     if control:
-        return Problem("control-characters", "a control character stands here", Span(*control.span()))
+        return Problem("control-characters", "there is a control character here", Span(*control.span()))
     hidden = _hidden_value(document)
     if hidden:
         return Problem("front-matter-hash", hidden.message, hidden.span)

@@ -145,7 +145,7 @@ def handing_over(
     def job(loaded: Loaded) -> Change[_HandoffPlan]:
         plan = _plan(workspace, loaded, handoff_request, request, tree)
         if handoff_request.draft and _missing_flags(plan.handoff):
-            message = f"task {loaded.state.id}: no next step is said, so there is nothing to hand over"
+            message = f"task {loaded.state.id}: no next step is given, so there is nothing to hand over"
             help_ = f'leave --handoff out; `taskstate handoff new {loaded.state.id} --draft --action "STEP"` says one'
             raise TaskstateError(message, help=help_, code="handoff")
         if workspace.config.handoff.minimum_progress and not handoff_request.force:
@@ -318,7 +318,7 @@ def _require_progress(task_id: str, plan: _HandoffPlan) -> None:
             f"nothing has moved on since the last handoff, {last.path}: no objective changed, and no session was added",
             help=f"record what was done (`taskstate session add {task_id} --did T --state T --next T`, "
             f"`taskstate phase set {task_id} P N --status done`), "
-            "or hand over all the same with --force",
+            "or hand over anyway with --force",
             code="no-progress",
         )
 
@@ -365,7 +365,7 @@ def _require_valid(workspace: Workspace, plan: _HandoffPlan, errors_in: Validato
     faults = [f"{flag} is missing" for flag in missing_flags]
     faults += [message for code, message in errors if code not in ignored]
     if faults:
-        message = f"the handoff is not fit to be written: {'; '.join(faults)}"
+        message = f"the handoff cannot be written: {'; '.join(faults)}"
         help_ = "see `taskstate handoff new --help`; `--draft` takes what is missing from the state file"
         raise TaskstateError(message, help=help_, code="handoff")
 

@@ -183,7 +183,7 @@ def read_handoff(workspace: Workspace, path: str, task_id: str) -> HandoffFile:
             path is not one for handoff documents of this task, or another document is there.
     """
     if not is_handoff_path(path, task_id):
-        raise _no_handoff_error(path, f"is no place of a handoff document of task {task_id}")
+        raise _no_handoff_error(path, f"is not where a handoff document of task {task_id}")
     return _require_of_task(_read_file(workspace, path), task_id)
 
 
@@ -205,7 +205,7 @@ def open_document(workspace: Workspace, path: str, task_id: str) -> HandoffFile:
         restore = "" if error.code == NO_HANDOFF else _put_back(workspace, path, task_id)
         raise TaskstateError(
             f"task {task_id} is handed over, but its open handoff cannot be read: {error.message}",
-            help=f"{restore}`taskstate handoff new {task_id} --force --draft` hands over anew in its place",
+            help=f"{restore}`taskstate handoff new {task_id} --force --draft` hands over again, in its place",
             code=error.code,
         ) from error
 
@@ -246,7 +246,7 @@ def _require_of_task(file: HandoffFile, task_id: str) -> HandoffFile:
         message = f"the front matter of {files.shown(file.path)} cannot be read"
         raise TaskstateError(message, help="run `taskstate lint` to see why", code="unreadable")
     if file.text("kind") != document_kinds.HANDOFF:
-        raise _no_handoff_error(file.path, "is no handoff document: its front matter does not say so")
+        raise _no_handoff_error(file.path, "is not a handoff document: its front matter does not say so")
     if file.text("task_id") != task_id:
         raise _no_handoff_error(file.path, f"is the handoff document of task {files.shown(file.text('task_id'))}")
     return file

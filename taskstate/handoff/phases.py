@@ -90,7 +90,7 @@ def find_phase(state: TaskState, name: str) -> Phase:
 
 
 def _ambiguous_error(subject: str, help_: str) -> TaskstateError:
-    return TaskstateError(f"{subject}, so nobody can tell which one is meant", help=help_, code="duplicate-id")
+    return TaskstateError(f"{subject}, so it is not clear which one is meant", help=help_, code="duplicate-id")
 
 
 def _read_phase(state: TaskState, part: PhasePart) -> Phase:
@@ -133,7 +133,7 @@ def parse_phase_name(text: str) -> str:
 
     name = text.strip()
     if len(name) > _MAX_NAME or not re.fullmatch(_NAME, name):
-        message = f"{text[:_MAX_NAME]!r} is no id of a phase"
+        message = f"{text[:_MAX_NAME]!r} is not an id of a phase"
         help_ = "it is a number, or letters and digits joined by single . _ or -, such as 3 or 2a"
         raise TaskstateError(message, help=help_, code="bad-id")
     return name
@@ -193,7 +193,7 @@ def with_phase(state: TaskState, value: dict[str, Any]) -> str:
     after = phases_in(read_state(state.document.with_text(extended)))
     if [part.name for part in after] != [*(part.name for part in before), name] or len(after[-1].fences) != 1:
         message = f"task {state.id}: a phase cannot be added, since something in the {SECTION} never closes"
-        help_ = "run `taskstate lint` and mend the fence or comment that it names"
+        help_ = "run `taskstate lint` and fix the fence or comment that it names"
         raise TaskstateError(message, help=help_, code="unsafe")
     return extended
 
@@ -337,11 +337,11 @@ def _output_path(workspace: Workspace, output: Path, task_id: str, phase: Phase)
     own, name = own_file(path.as_posix()), phase.part.name
     is_progress_file = own is not None and own.type == _PROGRESS and not workspace.excludes(path)
     if own is None or not is_progress_file or phase_in(path.name) != name or own.id not in {None, task_id}:
-        message = f"{files.shown(output)} is no name of a file with the progress of phase {name} of task {task_id}"
+        message = f"{files.shown(output)} is not a name of a file with the progress of phase {name} of task {task_id}"
         help_ = f"call it phase-{name}-progress.json, so that lint knows what it is"
         raise TaskstateError(message, help=help_, code="file-name")
     if files.size(path) is not None and not _is_same_phase(files.read(path), phase.value):
-        message = f"{files.shown(output)} exists already, and is no progress of this phase"
+        message = f"{files.shown(output)} exists already, and does not hold the progress of this phase"
         raise TaskstateError(message, help="move it out of the way, or name another folder", code="exists")
     return path
 

@@ -66,9 +66,9 @@ def prompt(workspace: Workspace, task_id: str, *, errors_in: Validator, shared: 
 
 
 def tokens_of(text: str) -> int:
-    """Return an upper estimate of the tokens of a text.
+    """Estimate the tokens of a text, rather too high than too low.
 
-    The estimate is safe for all but East Asian scripts. Only those are counted with the tokenizer, if it is installed,
+    The estimate is close for all but East Asian scripts. Only those are counted with the tokenizer, if it is installed,
     since loading it takes long.
     """
     estimate, east_asian = token_count.estimate(text), sum(char >= _EAST_ASIAN for char in text)

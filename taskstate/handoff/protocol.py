@@ -22,7 +22,7 @@ PERMANENT = "permanent"
 _ANY_TASK = "ID"
 _SHORT = """\
 One feature at a time; open a file before you change it; what you cannot verify does not pass. Steps: `{protocol}`
-End with `taskstate finish {id} --did T --state T --next T` and `--pass FID`{back}; at 80 % of context `--pause`."""
+End with `taskstate finish {id} --did T --state T --next T` and `--pass FID`{back}; `--pause` at 80 % of context."""
 _SHORT_PERMANENT = """\
 Open a file before you speak of it; what a decision here rules out is not done. Steps: `{protocol}`
 What became wrong here gets a version: `taskstate permanent update --section S --from FILE`, `permanent decide`."""
@@ -44,7 +44,7 @@ def text(workspace: Workspace, subject: Subject, *, role: str = "", agent: str =
     configured = workspace.config.roles
     validated_role = _validated(workspace, role)
     if agent and agent not in AGENTS:
-        raise TaskstateError(f"there is no agent {agent!r}", help=f"known are {', '.join(AGENTS)}", code="usage")
+        raise TaskstateError(f"there is no agent {agent!r}", help=f"choose from {', '.join(AGENTS)}", code="usage")
     values = {
         **subject._asdict(),
         "role": validated_role,

@@ -190,27 +190,49 @@ class ComparedRevision:
 
         A version with the same content as `now`, the file as it is, is not read from git: `now` is returned for it.
         """
-        versions = [object_id for object_id, _ in self._versions(path)]
+        versions = [then.tree[name] for then, name in self._versions(path)]
         same = _object_id(now.text, versions[0]) if now and versions else ""
         documents = (now if object_id == same else self._document(object_id) for object_id in versions)
         return tuple(document for document in documents if document)
 
     def names(self, path: Path) -> tuple[str, ...]:
         """Return the names that git has for the results of `documents`: `REV:path`."""
-        return tuple(name for object_id, name in self._versions(path) if self._document(object_id))
+        versions = ((then, name) for then, name in self._versions(path) if self._document(then.tree[name]))
+        return tuple(f"{then.revision}:{self._now.prefix}{name}" for then, name in versions)
 
     def place(self, path: Path) -> tuple[str, ...]:
         """Return the revision that has a file, and the file's path there from the top; empty where none has it."""
         found = next(self._places(path), None)
         return (found[0].revision, f"{self._now.prefix}{found[1]}") if found else ()
 
-    def _versions(self, path: Path) -> Iterator[tuple[str, str]]:
-        """Yield object id and git's name of each earlier version of a file, but for one that another parent has too."""
+    def _versions(self, path: Path) -> Iterator[tuple[ComparedCommit, str]]:
+        """Yield the compared commits with a file's name in each, but for one whose version another one has too."""
         seen = set()
         for then, name in self._places(path):
             if then.tree[name] not in seen:
                 seen.add(then.tree[name])
-                yield then.tree[name], f"{then.revision}:{self._now.prefix}{name}"
+                yield then, name
+
+    def versions_before(self, path: Path, parent: int) -> Iterator[Document]:
+        """Yield the versions of a file that lead to a result of `documents`, oldest first.
+
+        None in a shallow clone: its oldest version is not the first.
+        """
+        from taskstate.storage.git import history
+
+        places = [(then, name) for then, name in self._versions(path) if self._document(then.tree[name])]
+        if git.is_shallow(self._now.root):
+            return
+        then, name = places[parent]
+        found = [data for _, (data,) in history.versions(self._now.root, (name,), then.commit)]
+        for data in reversed(found):
+            document = _parsed(data, self._now.workspace.kinds)
+            if document:
+                yield document
+
+    def mark_before(self, path: Path) -> str:
+        """Return a text that changes whenever the answers of `versions_before` do: the mark for the cache."""
+        return "shallow" if git.is_shallow(self._now.root) else " ".join(then.commit for then, _ in self._places(path))
 
     def mark(self, path: Path) -> str:
         """Return a text that changes whenever the earlier versions of a file change: the mark for the cache."""

@@ -136,7 +136,7 @@ def _respan(change: Change, work: _FixJob) -> Change:
     if not done.sections:
         return change
     verb = "would bring" if work.request.dry_run else "brought"
-    sealed = ", and sealed section 1 anew" if done.resealed else ""
+    sealed = ", and sealed section 1 again" if done.resealed else ""
     note = f"{verb} the spans of {', '.join(done.sections)} up to date{sealed}"
     return change._replace(text=done.text, notes=(*change.notes, note))
 

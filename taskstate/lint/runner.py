@@ -162,7 +162,7 @@ def own_files_in(workspace: Workspace, paths: Iterable[Path]) -> tuple[tuple[Pat
         elif not folders.exists(path):
             raise TaskstateError(f"{files.shown(path)} does not exist", help="check the path", code="not-found")
         elif names.own_file(path.as_posix()) is None:
-            remarks.append(f"{files.shown(path)} was not checked: by its name it is none of taskstate's own files")
+            remarks.append(f"{files.shown(path)} was not checked: its name is not that of a taskstate file")
         elif not workspace.excludes(path):
             own[path] = None
     return tuple(own), tuple(remarks)

@@ -220,7 +220,7 @@ def _with_targets(
         elif match.start() in unmatched:
             other, where = (_END, "below what") if verb == _START else (_START, "with codes above what")
             fault = f"`{verb}` has no `{other}`, so it silences nothing"
-            cure = f"write `{_written(match, other)}` {where} it is meant for, or take it away"
+            cure = f"write `{_written(match, other)}` {where} it is meant for, or delete it"
             yield _directive(document, match, ())._replace(codes=(), fault=fault, cure=cure)
 
 
@@ -252,7 +252,7 @@ def _no_directive(match: re.Match[str], opening: str) -> Directive:
         lines=(),
         codes=(),
         target=(),
-        fault="this is no directive, and silences nothing",
+        fault="this is not a directive, and silences nothing",
         cure=f"write `{written}` on a line of its own, directly above the fault",
     )
 

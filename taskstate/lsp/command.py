@@ -25,7 +25,7 @@ class Lsp(NamedTuple):
 
 
 def serve(call: Call, asked: Lsp) -> Result:
-    """Serve an editor until it ends the conversation: findings, fixes and completion while one types.
+    """Run the language server for an editor: findings, fixes and completion.
 
     Raises:
         TaskstateError: code "missing-extra": the library of the protocol is not installed.
@@ -47,4 +47,4 @@ def serve(call: Call, asked: Lsp) -> Result:
     return Result(None, "", answer(around, sys.stdin.buffer, output))
 
 
-OPERATIONS = (Operation("lsp", "serve an editor: findings, fixes and completion while one types", serve, Lsp),)
+OPERATIONS = (Operation("lsp", "run the language server: findings, fixes and completion in an editor", serve, Lsp),)

@@ -153,9 +153,9 @@ def _renumber(checker: Checker, workspace: Workspace, path: Path, arguments: tup
 
 
 def _bring_back(checker: Checker, workspace: Workspace, path: Path, _arguments: tuple[str, ...]) -> tuple[str, ...]:
-    from taskstate.recovery.bring_back import bring_back
+    from taskstate.doctor.repairs import brought_back
 
-    return (bring_back(workspace, _task_of(path), checker.surroundings.request(workspace)),)
+    return (brought_back(workspace, _task_of(path), checker.surroundings.request(workspace)),)
 
 
 def _restore(checker: Checker, workspace: Workspace, path: Path, _arguments: tuple[str, ...]) -> tuple[str, ...]:
@@ -170,7 +170,7 @@ def _restore_session(checker: Checker, workspace: Workspace, path: Path, argumen
     revision, *numbers = (*arguments, "")
     wanted = [int(each) for each in numbers if each.isascii() and each.isdigit()]
     if not revision or not wanted:
-        help_ = "name a commit as the second argument, and the sessions behind it"
+        help_ = "name a commit as the second argument, and after it the sessions"
         raise TaskstateError("a revision or a session is missing", help=help_, code="usage")
     return restore(workspace, _task_of(path), wanted, revision, checker.surroundings.request(workspace)).notes
 

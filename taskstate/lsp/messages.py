@@ -85,7 +85,7 @@ def _read_length(reading: BinaryIO) -> int | None:
         match = re.fullmatch(_LENGTH, line.rstrip(b"\r\n"))
         length = int(match[1]) if match else length
     raise TaskstateError(
-        "standard input is no conversation of an editor: a header has no `Content-Length` that can be used",
+        "standard input is not a conversation of an editor: a header has no `Content-Length` that can be used",
         help="let an editor start `taskstate lsp`",
         code="protocol",
     )
@@ -102,11 +102,11 @@ def _parsed(body: bytes) -> dict[str, Any]:
     try:
         message = json.loads(body)
     except (ValueError, RecursionError) as error:  # no JSON, no UTF-8, a number without end; nested without end
-        reason = f"a message of the editor is no JSON: {_reason(error)}; update its extension"
+        reason = f"a message of the editor is not JSON: {_reason(error)}; update its extension"
         raise _NoMessageError(JsonRpcParseError(reason)) from error
     if not isinstance(message, dict) or message.get("jsonrpc") != JsonRPCProtocol.VERSION:
         number = message.get("id") if isinstance(message, dict) else None
-        reason = "a message of the editor is none of JSON-RPC 2.0; update its extension"
+        reason = "a message of the editor is not JSON-RPC 2.0; update its extension"
         raise _NoMessageError(JsonRpcInvalidRequest(reason), number)
     return message
 

@@ -99,7 +99,7 @@ def _check(tool: Tool, what: str, fields: Mapping[str, Field], values: dict[str,
     if values.get(REVISION) == "":  # as from an unset variable: the write would have no condition
         raise usage_error(f"{what}: {REVISION} is empty", help="say which one, or leave it out")
     if values.get(PAGE, 1) < 1:
-        raise usage_error(f"{tool.name}: {PAGE} {values[PAGE]} is none", help="they are counted from 1")
+        raise usage_error(f"{tool.name}: {PAGE} {values[PAGE]} does not exist", help="they are counted from 1")
 
 
 def _read(what: str, value: object, schema: Mapping[str, Any]) -> object:

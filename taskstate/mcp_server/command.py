@@ -32,7 +32,7 @@ def serve(call: Call, asked: Mcp) -> Result:
     On standard input and output, or with --http on this machine. Needs the extra `taskstate[mcp]`.
     """
     if asked.port is not None and not (asked.http and 0 <= asked.port <= _MOST_PORT):
-        raise usage_error(f"--port {asked.port} is no port to serve on", help=f"give --http and 0 to {_MOST_PORT}")
+        raise usage_error(f"--port {asked.port} is not a port to serve on", help=f"give --http and 0 to {_MOST_PORT}")
     if installed.lacks("mcp"):
         message = "`taskstate mcp` needs the package mcp, version 2.3 or newer"
         raise TaskstateError(message, help=f"run `{installed.adding('mcp')}`", code="missing-extra")

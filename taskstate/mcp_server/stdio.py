@@ -119,11 +119,11 @@ def _error_for(error: Exception, *, is_json: bool) -> types.ErrorData:
         {each["type"] for each in error.errors(include_input=False)} if isinstance(error, ValidationError) else set()
     )
     if is_json and "json_invalid" in kinds:
-        message = "a line has half of a surrogate pair in it, which is no character, or is too deep"
+        message = "a line has half of a surrogate pair in it, which is not a character, or is too deep"
         return types.ErrorData(code=types.INVALID_REQUEST, message=message)
     if "json_invalid" not in kinds:
-        return types.ErrorData(code=types.INVALID_REQUEST, message="a line is no message of the protocol")
-    message = f"a line is no JSON, or is longer than {MOST_BYTES // 1024**2} MB"
+        return types.ErrorData(code=types.INVALID_REQUEST, message="a line is not a message of the protocol")
+    message = f"a line is not JSON, or is longer than {MOST_BYTES // 1024**2} MB"
     return types.ErrorData(code=types.PARSE_ERROR, message=message)
 
 

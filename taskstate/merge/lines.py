@@ -11,6 +11,7 @@ from collections import Counter
 from itertools import pairwise
 
 from taskstate.model.algorithms import longest_rising
+from taskstate.syntax.conflict_markers import MIDDLE, OURS, THEIRS
 from taskstate.typed import TYPE_CHECKING
 from taskstate.units.three_way import Versions, trivial_merge
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
     from taskstate.units.three_way import Prefer
 
-OURS, MIDDLE, THEIRS = "<<<<<<< ours\n", "=======\n", ">>>>>>> theirs\n"
 _MAX_PAIRS = 250_000  # pairs of lines up to which `difflib` compares lists without unique lines; beyond, it is too slow
 
 
@@ -71,8 +71,11 @@ def with_markers(ours: Sequence[str], theirs: Sequence[str]) -> tuple[str, int]:
     conflicts = 0
     at = (0, 0)
     for stop in (*matching_lines(ours, theirs), (len(ours), len(theirs))):
-        if at != stop:
-            pieces += (OURS, *ours[at[0] : stop[0]], MIDDLE, *theirs[at[1] : stop[1]], THEIRS)
+        mine, others = ours[at[0] : stop[0]], theirs[at[1] : stop[1]]
+        if "".join(mine) == "".join(others):  # one side may have as one item what the other has line by line
+            pieces += mine
+        else:
+            pieces += (OURS, *mine, MIDDLE, *others, THEIRS)
             conflicts += 1
         pieces += ours[stop[0] : stop[0] + 1]
         at = (stop[0] + 1, stop[1] + 1)

@@ -137,7 +137,7 @@ def _plain(line: str) -> str:
 def _object(data: bytes, name: str) -> dict[str, Any]:
     value = read_object(decoded(data, name), name, "a context of version 1")
     if not isinstance(value.get("immutable"), dict):
-        message = f"{name} is no context of a task: it has no object `immutable`"
+        message = f"{name} is not a context of a task: it has no object `immutable`"
         raise TaskstateError(message, help="name another file", code="invalid-input")
     if value.get("version", _VERSION) != _VERSION:
         message = f"{name} has version {value['version']}, and {_VERSION} is the only one known here"

@@ -120,7 +120,7 @@ def _document(workspace: Workspace, path: Path, match: re.Match[str]) -> _Found:
     except ValueError:
         created_at = ""
     if not created_at or len(digits) not in _DIGITS:
-        message = f"{source}: {match['time']!r} in its name is no time"
+        message = f"{source}: {match['time']!r} in its name is not a time"
         raise TaskstateError(message, help="name it phase-<P>-handoff-<YYYYMMDDTHHMMSSZ>.md", code="invalid-input")
     if parse(text).front_matter.span:
         message = f"{source} has a front matter of another tool"

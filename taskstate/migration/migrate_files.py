@@ -59,7 +59,7 @@ def migrate(workspace: Workspace, paths: Iterable[Path], request: Request) -> Mi
         found = [*_jobs(workspace, path, request, failed)]
         if not found and not folders.is_folder(path) and not failed:
             notes.append(f"{workspace.shown(path)} has no older form that is known")
-        for source, job in found:
+        for source, job in workspace.counted("migrating", found):
             try:
                 outcome = job()
             except TaskstateError as error:
@@ -73,7 +73,7 @@ def _jobs(
     workspace: Workspace, path: Path, request: Request, failed: list[str]
 ) -> Iterator[tuple[Path, Callable[[], Outcome | None]]]:
     """Yield what there is to migrate at a path, each with its job; what cannot be read is added to `failed`."""
-    for each in workspace.own_files(under=path) if folders.is_folder(path) else (path,):
+    for each in workspace.counted("reading", workspace.own_files(under=path) if folders.is_folder(path) else (path,)):
         try:
             if is_older_file(workspace, each):
                 yield each, partial(migrate_state_file, workspace, each, request)
@@ -91,7 +91,7 @@ def _with_findings(workspace: Workspace, done: list[tuple[str, Outcome]], reques
         return
     run, _ = open_run(workspace, workspace.config, LintRequest(now=timestamp(request.metadata.now), remember=False))
     try:
-        for source, outcome in done:
+        for source, outcome in workspace.counted("checking", done):
             found = tuple(_findings(workspace, run, outcome, is_dry_run=request.dry_run))
             yield Migrated(outcome.path, source, outcome.notes, outcome.warnings, found, outcome.diff)
     finally:

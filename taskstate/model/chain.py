@@ -343,7 +343,7 @@ def _require_result(before: Document, text: str, upstream: Upstream, *, count: i
     if not is_right or _other_sections(after) != _other_sections(before):
         raise TaskstateError(
             f"the output of task {upstream.id} cannot be pulled: something in {INPUTS} never closes",
-            help="run `taskstate lint` and mend the fence or comment that it names",
+            help="run `taskstate lint` and fix the fence or comment that it names",
             code="unsafe",
         )
 

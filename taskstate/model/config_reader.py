@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 
 from taskstate.errors import TaskstateError
-from taskstate.model.config import Config
+from taskstate.model.config import ALL_AREAS, Config
 from taskstate.syntax.toml_input import read_toml
 from taskstate.typed import TYPE_CHECKING
 from taskstate.version import VERSION
@@ -46,7 +46,7 @@ def read_config(mapping: object, source: str) -> Config:
 
     Raises:
         TaskstateError: code "config": it asks for a newer version, does not meet the schema, names an export for an
-            unknown role, or allows every secret.
+            unknown role, has checks for an area `all`, or allows every secret.
     """
     if isinstance(mapping, Mapping):
         _require_version(mapping.get("required-version"), source)  # first: a newer version may know other keys
@@ -58,6 +58,7 @@ def read_config(mapping: object, source: str) -> Config:
         raise _schema_error(mapping, source)
     config: Config = _converted(mapping, Config)
     _require_roles(config, source)
+    _require_area(config, source)
     _require_narrow(config.secrets.allow, source)
     return config._replace(root="/".join(part for part in config.root.split("/") if part not in {"", "."}))
 
@@ -124,6 +125,13 @@ def _require_roles(config: Config, source: str) -> None:
             raise _config_error(
                 problem, f"did you mean {suggestion}?" if suggestion else f"there are {', '.join(config.roles)}"
             )
+
+
+def _require_area(config: Config, source: str) -> None:
+    """Refuse checks for an area that is called `all`: who writes that means every area, and nothing would be run."""
+    if "all" in config.validation:
+        problem = f"{source}: `validation.all` would count only for tasks whose area is called all"
+        raise _config_error(problem, f'write "{ALL_AREAS}" = [...] for tasks of every area')
 
 
 def _require_narrow(allow: tuple[str, ...], source: str) -> None:

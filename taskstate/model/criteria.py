@@ -54,7 +54,7 @@ class Flaw(NamedTuple):
 
 
 _NO_BOX = Flaw("it begins with neither `- [ ]` nor `- [x]`", "write `- [ ]` where it is open, `- [x]` where it is met")
-_EMPTY = Flaw("it has no text", "write behind its `- [ ]` what has to hold, or delete the line")
+_EMPTY = Flaw("it has no text", "write after `- [ ]` what must be true, or delete the line")
 _ROW_OF_TABLE = Flaw("it is the row of a table", "write it as an item: `- [ ] TEXT`")
 _QUOTED = Flaw("it is quoted", "write it without the `>`")
 _NONE_AT_ALL = Flaw("nothing there begins with `- [ ]` or `- [x]`", "write each criterion as an item: `- [ ] TEXT`")

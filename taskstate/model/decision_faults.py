@@ -62,7 +62,7 @@ def heir_faults(state: TaskState) -> Iterator[DecisionFault]:
                 write = f"write `**Status:** superseded by AD-{each.number}` under AD-{number}"
                 meant = [other.number for other in found.values() if other.heir == each.number]
                 right = f"`**Supersedes:** AD-{meant[0]}`" if len(meant) == 1 else "the decision that is meant"
-                help_ = write if what == _UNMARKED else f"write {right}, or take the line out"
+                help_ = write if what == _UNMARKED else f"write {right}, or remove the line"
                 message = f"AD-{each.number} supersedes AD-{number}, which {what}"
                 yield DecisionFault(place, message, help_)
 

@@ -33,7 +33,7 @@ def read_kind(value: object, name: str, where: str) -> Kind:
 
     faults = find(value, "kind")
     if faults or not isinstance(value, dict):
-        raise kind_error(where, faults[0].message if faults else "it is no object")
+        raise kind_error(where, faults[0].message if faults else "it is not an object")
     for problem in _problems(value, name):
         raise kind_error(where, problem)
     declared = from_json(value)
@@ -44,7 +44,7 @@ def read_kind(value: object, name: str, where: str) -> Kind:
 
 def kind_error(where: str, problem: str) -> TaskstateError:
     """Return the error for a project's declaration of a kind."""
-    return TaskstateError(f"{where}: {problem}", help="correct it, or take the file away", code="kind")
+    return TaskstateError(f"{where}: {problem}", help="correct it, or delete the file", code="kind")
 
 
 def _problems(value: Mapping[str, Any], name: str) -> Iterator[str]:

@@ -58,7 +58,7 @@ def largest_parts(state: TaskState) -> str:
 
 def how_to_shorten(state: TaskState, shown_id: str, *, forced: bool = False) -> str:
     """Return what makes a large file smaller that has no more sessions than are kept; `forced`: it is within limits."""
-    shorter = "move long output into files and link them; a task that has grown this large may be several"
+    shorter = "move long output into files and link them; a task this large may be several tasks"
     if len(state.sessions) > 1:
         command = f"taskstate archive {shown_id}{' --force' if forced else ''} --keep 1"
         return f"`{command}` leaves only the newest session here; if that is not enough, {shorter}"

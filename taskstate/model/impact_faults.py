@@ -69,7 +69,7 @@ def _unknown(map_: ImpactMap) -> Iterator[str]:
     for number, (words, name) in enumerate(unknown):
         near = closest(name, known) if number < MOST_GUESSED else ""
         guess = f" (did you mean {near}?)" if near else ""
-        yield f"{words} {name!r}, which is no module{guess}"
+        yield f"{words} {name!r}, which is not a module{guess}"
     for each in map_.interfaces:
         if len({*each.between}) == 1:
             yield f"interface {each.id} is between {each.between[0]} and itself"

@@ -10,6 +10,7 @@ from taskstate.typed import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+_MOST_COUNTED = 100_000
 OBJECT_ID = "[0-9a-f]{40}([0-9a-f]{24})?"
 
 
@@ -56,6 +57,11 @@ def map_of(value: object) -> Mapping[str, object]:
 def list_of(value: object) -> list[object]:
     """Return a list, or an empty one."""
     return value if isinstance(value, list) else []
+
+
+def listed(entry: Mapping[str, object], key: str) -> list[str]:
+    """Return the names that an entry lists; those that it only counts, under `more`, are empty."""
+    return [*map(str, list_of(entry.get(key))), *[""] * min(number_of(entry.get("more")), _MOST_COUNTED)]
 
 
 def maps_of(value: object) -> tuple[Mapping[str, object], ...]:

@@ -127,7 +127,7 @@ def parse_feature_id(text: str) -> str:
     feature_id = text.strip()
     if not 0 < len(feature_id) <= MAX_ID or not feature_id.isprintable() or not {" ", "="}.isdisjoint(feature_id):
         raise TaskstateError(
-            f"{_shown(text)} is no id of a feature",
+            f"{_shown(text)} is not an id of a feature",
             help=f"it has at most {MAX_ID} characters, without spaces and =, such as jwt-1",
             code="bad-id",
         )
@@ -188,7 +188,7 @@ def require_result_name(name: str) -> str:
     """
     if not is_result_name(name):
         help_ = "letters and digits, joined by single . _ or -, such as lint or test-web; x- is not for results"
-        raise TaskstateError(f"{printable(name)!r} is no name of a result", help=help_, code="usage")
+        raise TaskstateError(f"{printable(name)!r} is not a name of a result", help=help_, code="usage")
     return name
 
 

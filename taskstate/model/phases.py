@@ -43,7 +43,9 @@ def phases_in_section(document: Document, spec: SectionSpec, section: Section) -
         groups = next((match for each in declared if (match := each.match(child.title)) is not None), None)
         if groups is not None:
             fences = tuple(each for each in document.blocks_in(child.own, "fence") if is_json_fence(each))
-            yield PhasePart(child, groups.get("phase", ""), fences, groups.get("name", "").strip())
+            title = groups.get("name", "").strip()
+            title = f"{title[:-2]}#" if title.endswith("\\#") else title  # as a command writes it: see `with_phase`
+            yield PhasePart(child, groups.get("phase", ""), fences, title)
 
 
 def phases_in(state: TaskState) -> tuple[PhasePart, ...]:

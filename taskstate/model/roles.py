@@ -58,7 +58,7 @@ def snapshot_needed_to_take(blocks: ToolBlocks, role: str, names: tuple[str, ...
     """
     own, previous_name = blocks.role(role), previous_role(role, names)
     if own.status == DONE:
-        advice = f'`taskstate role reopen {task_id} {role} --note "WHY"` takes it back to work'
+        advice = f'`taskstate role reopen {task_id} {role} --note "WHY"` reopens it'
         raise TaskstateError(
             f"task {task_id}: {own.words}, so its snapshot stays as it is", help=advice, code="role-status"
         )
@@ -87,8 +87,8 @@ def next_command(role: Role, task_id: str) -> str:
     commands = {
         PENDING: f"`taskstate role set {task_id} {role.name} --status in_progress` begins it",
         IN_PROGRESS: f"`taskstate role set {task_id} {role.name} --status done` ends it",
-        BLOCKED: f"`taskstate role unblock {task_id} {role.name} {which}` takes a finding back",
-        DONE: f'`taskstate role reopen {task_id} {role.name} --note "WHY"` takes it back to work',
+        BLOCKED: f"`taskstate role unblock {task_id} {role.name} {which}` withdraws a finding",
+        DONE: f'`taskstate role reopen {task_id} {role.name} --note "WHY"` reopens it',
     }
     return commands[role.status]
 
@@ -110,8 +110,8 @@ def require_ids(snapshot: Snapshot, what: str) -> None:
     for key in ("tree", "index_tree"):
         value = snapshot.values.get(key)
         if value is not None and not (isinstance(value, str) and re.fullmatch(OBJECT_ID, value)):
-            help_ = "somebody edited the state file: take its last good version, or the snapshot anew"
-            raise TaskstateError(f"{what}: `{key}` is no id of a git object", help=help_, code="bad-snapshot")
+            help_ = "somebody edited the state file: take its last good version, or the snapshot again"
+            raise TaskstateError(f"{what}: `{key}` is not an id of a git object", help=help_, code="bad-snapshot")
 
 
 def unresolved(blocks: ToolBlocks) -> tuple[str, ...]:

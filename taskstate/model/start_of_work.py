@@ -11,7 +11,11 @@ if TYPE_CHECKING:
     from taskstate.model.task_state import TaskState
     from taskstate.syntax.edits import Edit
 
-_STARTING = ("Task Description", "Acceptance Criteria")
+# What is to be written before work begins, and the command for it.
+_STARTING = {
+    "Task Description": '`taskstate edit {} --description "TEXT"`',
+    "Acceptance Criteria": '`taskstate criterion add {} "TEXT"`',
+}
 
 
 class StartOfWork(NamedTuple):
@@ -27,13 +31,19 @@ def start_of_work(state: TaskState) -> StartOfWork:
         return StartOfWork()
     missing = unfilled(state)
     if missing:
-        return StartOfWork((f"the status stays `created` until something is written under {missing}",))
+        how = " and ".join(how_to_fill(state))
+        return StartOfWork((f"the status stays `created` until something is written under {missing}: {how}",))
     return StartOfWork(("the task is now in_progress",), tuple(set_front_matter(state.document, "status", IN_PROGRESS)))
 
 
 def unfilled(state: TaskState) -> str:
     """Return in words the parts without which no work begins and that are missing, empty, or still a placeholder."""
     return " and ".join(name for name in _STARTING if is_unfilled(state, name))
+
+
+def how_to_fill(state: TaskState) -> tuple[str, ...]:
+    """Return the commands that write the parts without which no work begins."""
+    return tuple(command.format(state.id) for name, command in _STARTING.items() if is_unfilled(state, name))
 
 
 def is_unfilled(state: TaskState, name: str) -> bool:

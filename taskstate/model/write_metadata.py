@@ -133,7 +133,7 @@ def check_seal(document: Document, name: str) -> None:
         accept = f'`taskstate doctor --reseal {own.id if own and own.id else name} --note "WHY"`'
         raise TaskstateError(
             f"{name}: a block of the front matter that only the tool writes was changed by hand (see audit.seal)",
-            help=f"take it back, for example with git, or accept it: {accept}",
+            help=f"undo it, for example with git, or accept it: {accept}",
             code="seal-broken",
         )
 

@@ -54,7 +54,7 @@ class Search(NamedTuple):
     """The arguments of `archive search`."""
 
     id: TaskId = TASK
-    text: tuple[str, ...] = positional("TEXT", "text to look for; one line contains all of it", is_required=True)
+    text: tuple[str, ...] = positional("TEXT", "text to look for, within one line", is_required=True)
 
 
 def archive(call: Call, asked: Archive) -> Result:
@@ -105,9 +105,9 @@ def _archived(call: Call, asked: Archive, tasks: list[str], keep: int) -> list[O
     request, summarizing = call.request(), _summarizing(call, asked)
     archive_one = partial(archive_sessions, call.workspace, keep=keep, force=asked.force, summarizing=summarizing)
     if len(tasks) > 1 and not request.dry_run:
-        for task in tasks:
+        for task in call.workspace.counted("looking", tasks):
             archive_one(task, request._replace(dry_run=True))
-    outcomes = [archive_one(task, request) for task in tasks]
+    outcomes = [archive_one(task, request) for task in call.workspace.counted("archiving", tasks)]
     for outcome in outcomes if len(tasks) > 1 or asked.check else ():
         call.problems(outcome.warnings)
     return outcomes
@@ -122,7 +122,7 @@ def _summarizing(call: Call, asked: Archive) -> Summarizing | None:
     if not (asked.check and call.workspace.config.archive.summarizer):
         return None
     return Summarizing(
-        notes=("the summarizer of the configuration is not run by --check: the built-in summary serves",)
+        notes=("the summarizer of the configuration is not run by --check: the built-in summary was used",)
     )
 
 

@@ -53,14 +53,14 @@ def _one(field: Field, value: Any, read: Read) -> Any:  # noqa: ANN401 - of the 
     if value == "" and not field.is_positional and field.kind in _NEVER_EMPTY:
         raise usage_error(f"{shown(field)} is empty", help="say which one, or leave the flag out")
     if isinstance(value, str) and not field.is_positional and value.rpartition("=")[2] in BLANKS:
-        raise usage_error(f"{shown(field)} {value!r} is a blank to fill in", help="put your own words in its place")
+        raise usage_error(f"{shown(field)} {value!r} is a placeholder", help="put your own words in its place")
     if field.kind == "Line":
         from taskstate.syntax import escaping
 
         return escaping.one_line(value, what=shown(field))
     if field.kind == "int" and isinstance(value, str):  # one of several, with commas between them
         if not value.isdecimal():
-            raise usage_error(f"{shown(field)} {value} is no number", help="they are counted from 1")
+            raise usage_error(f"{shown(field)} {value} is not a number", help="they are counted from 1")
         return int(value)
     return read(field, value)
 

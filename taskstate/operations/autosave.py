@@ -24,7 +24,7 @@ class List(NamedTuple):
 class Show(NamedTuple):
     """The arguments of `autosave show`."""
 
-    id: str = positional("ID", "id of the draft, as `taskstate autosave list` says it")
+    id: str = positional("ID", "id of the draft, as `taskstate autosave list` prints it")
 
 
 class Discard(NamedTuple):

@@ -16,9 +16,9 @@ _COLUMNS = ("ready", "waiting", "in_progress", "blocked", "complete", "dropped")
 class Board(NamedTuple):
     """The arguments of `board`."""
 
-    text: str | None = positional("TEXT", "show only tasks with this in their id or title")
-    status: str = option("", "show only this column, and all of it", choices=_COLUMNS)
-    role: str = option("NAME", "show only tasks at which this role works")
+    text: str | None = positional("TEXT", "show only tasks whose id or title contains this")
+    status: str = option("", "show this column alone, in full", choices=_COLUMNS)
+    role: str = option("NAME", "show only tasks on which this role works")
     agent: str = option("NAME", "show only tasks on which this agent works or has worked")
     area: str = option("NAME", "show only tasks of this area")
     priority: str = option("", "show only tasks of this priority", choices=("P0", "P1", "P2", "P3"))

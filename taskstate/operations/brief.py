@@ -18,12 +18,12 @@ class Brief(NamedTuple):
     id: TaskId = TASK
     role: str = option("R", "role to write the brief for")
     budget: int | None = option(
-        "TOKENS", "maximum number of tokens (default: `brief.budget` of the configuration, which is 1000 unless set)"
+        "TOKENS", "maximum number of tokens (default: `brief.budget` of the configuration, else 1000)"
     )
 
 
 def brief(call: Call, asked: Brief) -> Result:
-    """Print a briefing for an agent that starts on a task, within a token budget."""
+    """Print the brief of a task: what an agent reads first, within a token budget."""
     from taskstate.brief.brief import brief as write_brief
     from taskstate.brief.brief import shape
 
@@ -33,6 +33,4 @@ def brief(call: Call, asked: Brief) -> Result:
     return Result(shape(loaded, written, asked.role), written.text, is_verbatim=True)
 
 
-OPERATIONS = (
-    Operation("brief", "print a briefing for an agent that starts on a task, within a token budget", brief, Brief),
-)
+OPERATIONS = (Operation("brief", "print what an agent reads first, cut to a number of tokens", brief, Brief),)

@@ -10,7 +10,7 @@ from taskstate.syntax.spans import one_line
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Sequence
     from typing import Any
 
     from taskstate.chain.inputs import InputStatus, Link
@@ -100,11 +100,11 @@ def _pull_all(call: Call, asked: Pull, source: str) -> Result:
     request = call.request()
     results: list[Outcome[str]] = []
     failed: list[str] = []
-    tasks: Iterable[str] = dict.fromkeys(map(call.task_id, asked.ids))
+    tasks: Collection[str] = dict.fromkeys(map(call.task_id, asked.ids))
     if asked.all:
         tasks, unreadable = _dependents(call, source)
         failed += unreadable
-    for task in tasks:
+    for task in call.workspace.counted("pulling", tasks):
         try:
             results.append(pull_into(call.workspace, task, request, source=source))
         except TaskstateError as error:

@@ -23,7 +23,7 @@ class Complete(NamedTuple):
 
 
 def complete(call: Call, asked: Complete) -> Result:
-    """Complete a task and propagate its output to the tasks that depend on it.
+    """Complete a task, and copy its output to the tasks that depend on it.
 
     This requires that all features pass with evidence, all criteria are checked, the output is written, all roles are
     done and no handoff is open; otherwise list what is missing.
@@ -34,7 +34,7 @@ def complete(call: Call, asked: Complete) -> Result:
         message = "complete --force needs a reason" if asked.force else "--note is the reason for --force"
         raise usage_error(message, help='give both: --force --note "WHY"')
     if asked.force and not (asked.note or "").strip():
-        raise TaskstateError("--note is empty", help="say why what is missing is let pass", code="empty")
+        raise TaskstateError("--note is empty", help="say why it may be complete without what is missing", code="empty")
     outcome = complete_task(call.workspace, call.task_id(asked.id), call.request(), note=asked.note or "")
     return changed(call, outcome, "complete")
 

@@ -31,7 +31,7 @@ class Rebuild(NamedTuple):
     id: TaskId = TASK
     source: Name = _FROM
     shorten: bool = _SHORTEN
-    note: Text = option("T", "reason; it is recorded, and wanted where a sealed criterion changes")
+    note: Text = option("T", "reason; it is recorded, and required if a sealed criterion changes")
 
 
 class Export(NamedTuple):
@@ -40,7 +40,7 @@ class Export(NamedTuple):
     id: TaskId = TASK
     role: str = option("R", "role to export for", is_required=True)
     output: str | None = option("FILE", "write to a file instead of standard output")
-    force: bool = switch("with --output: replace a file that is no export")
+    force: bool = switch("with --output: replace a file that is not an export")
 
 
 def init(call: Call, asked: Init) -> Result:
@@ -63,9 +63,9 @@ def rebuild(call: Call, asked: Rebuild) -> Result:
     task, request = call.task_id(asked.id), call.request()
     planned = seal_context.rebuild(call.workspace, task, capture_request, request._replace(dry_run=True))
     if request.dry_run:
-        return _sealed(call, planned, "sealed anew")
+        return _sealed(call, planned, "sealed again")
     sealed = seal_context.rebuild(call.workspace, task, capture_request, request)
-    result = _sealed(call, sealed, "sealed anew", diff=planned.outcome.diff)
+    result = _sealed(call, sealed, "sealed again", diff=planned.outcome.diff)
     shown = planned.outcome.diff.rstrip("\n") if planned.outcome.changed else ""
     return result._replace(text=f"{shown}\n{result.text}".lstrip("\n"))
 

@@ -16,7 +16,7 @@ class Add(NamedTuple):
     """The arguments of `criterion add`."""
 
     id: TaskId = TASK
-    criteria: tuple[Text, ...] = positional("TEXT", "what has to hold", is_required=True)
+    criteria: tuple[Text, ...] = positional("TEXT", "text of the criterion", is_required=True)
 
 
 class Criterion(NamedTuple):
@@ -27,7 +27,7 @@ class Criterion(NamedTuple):
 
 
 def add(call: Call, asked: Add) -> Result:
-    """Add acceptance criteria, not met yet; a sealed context is sealed anew in the same write."""
+    """Add acceptance criteria, unchecked; a sealed context is sealed again in the same write."""
     from taskstate.tasks.edit import add_criteria
 
     outcome = add_criteria(call.workspace, call.task_id(asked.id), asked.criteria, call.request())

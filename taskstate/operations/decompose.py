@@ -23,11 +23,11 @@ class Decompose(NamedTuple):
 
     id: TaskId = TASK
     apply: bool = switch("create the subtasks, and move the open features there")
-    dismiss: bool = switch("say nothing of its size until it has ten sessions more")
+    dismiss: bool = switch("suggest nothing until it has ten more sessions")
 
 
 def decompose(call: Call, asked: Decompose) -> Result:
-    """Suggest subtasks for a task that has grown too long, create them, or dismiss that until it has grown."""
+    """Suggest subtasks for a task that has grown too long; create them, or dismiss the suggestion for a while."""
     from taskstate.tasks import decompose as subtasks
 
     task = call.task_id(asked.id)

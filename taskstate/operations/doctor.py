@@ -21,7 +21,7 @@ class Doctor(NamedTuple):
     """The arguments of `doctor`."""
 
     fix: bool = switch("repair problems where nothing can be lost")
-    let_go: Name | None = option("ID", "accept that what is gone of a task was meant to go")
+    let_go: Name | None = option("ID", "say that what is gone from a task was removed on purpose")
     reseal: str | None = option("ID", "accept manual changes to a block that only taskstate writes")
     note: Text | None = option("TEXT", "reason for --reseal; it is recorded")
 
@@ -40,7 +40,7 @@ class KeptList(NamedTuple):
 class KeptShow(NamedTuple):
     """The arguments of `doctor kept show`."""
 
-    id: str = positional("ID", "id of the text, as `taskstate doctor kept list` says it")
+    id: str = positional("ID", "id of the text, as `taskstate doctor kept list` prints it")
 
 
 class KeptDiscard(NamedTuple):
@@ -50,7 +50,7 @@ class KeptDiscard(NamedTuple):
 
 
 def doctor(call: Call, asked: Doctor) -> Result:
-    """Check the set-up and repair it; reseal a task. `doctor renumber OLD NEW` gives a task another id."""
+    """Check the set-up and whether recorded work is still there; repair both with --fix. Or reseal a task."""
     if asked.reseal is not None:
         return _reseal(call, asked.reseal, asked.note)
     if asked.let_go is not None:
@@ -110,7 +110,7 @@ def _reseal(call: Call, task: str, note: str | None) -> Result:
 
     if not note:
         raise usage_error("doctor --reseal: --note is missing", help="say why the change is right")
-    return changed(call, reseal(call.workspace, call.task_id(task), note, call.request()), "sealed anew")
+    return changed(call, reseal(call.workspace, call.task_id(task), note, call.request()), "sealed again")
 
 
 def _let_go(call: Call, task: str) -> Result:
@@ -140,7 +140,7 @@ def renumber(call: Call, asked: Renumber) -> Result:
 
 
 def kept_list(call: Call, asked: KeptList) -> Result:  # noqa: ARG001 - the interface of an operation
-    """List the texts that cures, restores and migrations replaced by others and that nobody has discarded yet."""
+    """List the texts that a repair, restore or migration replaced, and that nobody has discarded yet."""
     from taskstate.storage import replaced_texts
 
     found = replaced_texts.texts(call.workspace.private)
@@ -159,7 +159,7 @@ def kept_show(call: Call, asked: KeptShow) -> Result:
 
 
 def kept_discard(call: Call, asked: KeptDiscard) -> Result:
-    """Delete texts that were replaced, for good: exactly those that are named."""
+    """Delete replaced texts for good: only those that are named."""
     from taskstate.storage import replaced_texts
 
     if not asked.ids:
@@ -185,7 +185,7 @@ def _shown_path(text: KeptText) -> str:
 
 
 OPERATIONS = (
-    Operation("doctor", "check the set-up and repair it; reseal a task", doctor, Doctor, writes=True),
+    Operation("doctor", "check and repair the set-up, bring back lost work", doctor, Doctor, writes=True),
     Operation("doctor renumber", "give a task another id", renumber, Renumber, writes=True),
     Operation("doctor kept list", "list the texts that were replaced", kept_list, KeptList),
     Operation("doctor kept show", "print a text that was replaced", kept_show, KeptShow),

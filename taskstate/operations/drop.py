@@ -20,7 +20,7 @@ class Drop(NamedTuple):
 
 
 def drop(call: Call, asked: Drop) -> Result:
-    """Give a task up: set its status to dropped, record who did and why, and delete its artifacts.
+    """Give a task up: set its status to dropped, record who did so and why, and delete its artifacts.
 
     Its files may be deleted afterwards. `taskstate reopen` takes it up again.
     """

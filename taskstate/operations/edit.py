@@ -17,19 +17,19 @@ class Edit(NamedTuple):
     """The arguments of `edit`."""
 
     id: TaskId = TASK
-    title: Line = option("T", "title, written in both places")
+    title: Line = option("T", "title, in the front matter and the title line")
     description: Text = option("TEXT", "description of the task; - reads standard input")
     priority: str = option("", "priority, P0 being the most urgent", choices=("P0", "P1", "P2", "P3"))
     area: Line = option("NAME", "part of the product, such as backend")
-    depends_on: tuple[TaskId, ...] = option("ID", "all upstream tasks, in the place of those so far", by_comma=True)
-    no_depends_on: bool = switch("wait for no other task", flag="no-depends-on")
-    blocked: Line = option("WHY", "work cannot go on, and why")
-    unblocked: bool = switch("work can go on: the status is again what it was")
-    note: Line = option("WHY", "why what is sealed changes")
+    depends_on: tuple[TaskId, ...] = option("ID", "upstream task; replaces the whole list", by_comma=True)
+    no_depends_on: bool = switch("empty the list of upstream tasks", flag="no-depends-on")
+    blocked: Line = option("WHY", "block the task, for this reason")
+    unblocked: bool = switch("return to the status before it was blocked")
+    note: Line = option("WHY", "reason to change sealed text")
 
 
 def edit(call: Call, asked: Edit) -> Result:
-    """Change what a task says of itself; a sealed context is sealed anew in the same write."""
+    """Change title, description and other facts of a task; a sealed context is sealed again in the same write."""
     from taskstate.tasks.edit import Edited
     from taskstate.tasks.edit import edit as run
 

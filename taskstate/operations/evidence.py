@@ -43,7 +43,7 @@ def add(call: Call, asked: Add) -> Result:
 
 
 def show(call: Call, asked: Show) -> Result:
-    """Show an excerpt, or without an id all; exit with status 1 if a source no longer holds its excerpt."""
+    """Show one excerpt, or all; exit with status 1 if a source no longer holds its excerpt."""
     from taskstate.evidence.excerpts import SAME
     from taskstate.evidence.excerpts import show as show_excerpt
 
@@ -82,7 +82,7 @@ def _lines(shown: ExcerptStatus) -> Iterator[str]:
     yield ""
     yield shown.text if shown.text is not None else "(its text is not kept here; only its hash is)"
     if shown.now is not None:
-        yield f"\nWhat stands there now:\n\n{shown.now}"
+        yield f"\nThe text there now:\n\n{shown.now}"
 
 
 def _state_line(shown: ExcerptStatus) -> str:

@@ -30,32 +30,32 @@ class Finish(NamedTuple):
     words: Fields = group()
     source: Source | None = FROM
     from_autosave: Name = option(
-        "ID", "record a draft of `autosave list`, or the `last` one; other flags replace its texts"
+        "ID", "record this draft of `autosave list`, or the `last` one; other flags replace its texts"
     )
-    passes: tuple[str, ...] = option("FID", "feature that passes, proved by this run of the checks", flag="pass")
-    checked: tuple[int, ...] = option("N", "acceptance criterion that is met", flag="check", by_comma=True)
-    qa_log: Source | None = option("FILE", "log of the validation commands, which then are not run")
+    passes: tuple[str, ...] = option("FID", "feature that passes; this run of the checks is its evidence", flag="pass")
+    checked: tuple[int, ...] = option("N", "number of an acceptance criterion that is met", flag="check", by_comma=True)
+    qa_log: Source | None = option("FILE", "log with the results, instead of a run of the checks")
     waive: tuple[str, ...] = option("NAME", "check that may fail here (requires --note)")
     evidence: Text = option("TEXT", "how the features of --pass were tested")
     note: Text = option("TEXT", "reason for --waive or --abandon")
-    pause: bool = switch("end the turn with its work still in progress")
-    handoff: bool = switch("with --pause: also write the handoff for a successor, from what the session says")
+    pause: bool = switch("end the turn; its work goes on in a later one")
+    handoff: bool = switch("with --pause: also write the session's texts as a handoff for the next agent")
     abandon: bool = switch("give the turn up (requires --note)")
     complete: bool = switch("also complete the task")
     output: Source | None = option("FILE", "with --complete: the Chain Output; - reads standard input")
     send_back: Name = option("ROLE", "give the work back to an earlier role")
     found: tuple[str, ...] = option("TEXT", "with --send-back: what is wrong", flag="finding")
-    keep: tuple[int, ...] = option("N", "with --send-back: answered finding that is not settled", by_comma=True)
+    keep: tuple[int, ...] = option("N", "with --send-back: answered finding to keep open", by_comma=True)
     answers: tuple[str, ...] = option("N=TEXT", "answer to a finding", flag="answer")
     agent: Line = option("NAME", "name of the agent (default: that of the turn)")
-    take_over: Line = option("NOTE", "end the turn that somebody else began, and say why")
+    take_over: Line = option("NOTE", "end somebody else's turn, for this reason")
 
 
 def finish(call: Call, asked: Finish, texts: Sequence[SessionText] = SESSION_TEXTS) -> Result:
-    """End a turn: record the session, run the checks and compare them, take the snapshot, set the role done.
+    """End a turn: record the session, run the checks, compare with the baseline, take the snapshot, set the role done.
 
-    The checks are the validation commands, compared with the baseline. Exit status 1: the session is recorded, and
-    there is something to mend, such as a regression, which leaves the turn open.
+    Exit status 1: the session is recorded, but something has to be fixed, such as a regression, which leaves the turn
+    open.
     """
     from taskstate.turn.finish import finish as end
     from taskstate.turn.turn_request import TurnRequest
@@ -116,7 +116,7 @@ def _request(asked: Finish, words: Mapping[str, Any], texts: Sequence[SessionTex
 def _answer(text: str) -> tuple[int, str]:
     number, equals, answer = text.partition("=")
     if not equals or not number.strip().isdecimal() or not answer.strip():
-        raise usage_error(f"--answer {text!r} is no answer", help='write it as --answer 1="WHAT WAS DONE"')
+        raise usage_error(f"--answer {text!r} is not an answer", help='write it as --answer 1="WHAT WAS DONE"')
     return int(number), answer
 
 
@@ -126,7 +126,7 @@ def finish_operations(texts: Sequence[SessionText] = SESSION_TEXTS) -> tuple[Ope
     return (
         Operation(
             "finish",
-            "end a turn: session, checks, snapshot, and what comes next",
+            "end a turn: record the session, run the checks, say what comes next",
             update_wrapper(partial(finish, texts=texts), finish),
             Finish,
             writes=True,
@@ -139,7 +139,7 @@ def finish_operations(texts: Sequence[SessionText] = SESSION_TEXTS) -> tuple[Ope
             ),
             together=(
                 ("--handoff", "--pause", "work that goes on is handed over"),
-                ("--finding", "--send-back", "name the role that mends it: --send-back ROLE"),
+                ("--finding", "--send-back", "name the role that fixes it: --send-back ROLE"),
                 ("--output", "--complete", "`taskstate chain output set --help` says how a part is written alone"),
                 ("--waive", "--note", 'say why: --note "WHY"'),
                 ("--abandon", "--note", 'say why: --note "WHY"'),

@@ -79,7 +79,7 @@ def _dry_run(call: Call, asked: Fmt) -> _Formatted:
     from taskstate.writing.writer import unified_diff
 
     paths, changed, failed, diff = _paths(call, asked), list[str](), list[str](), ""
-    for path in paths:
+    for path in call.any_workspace.counted("formatting", paths):
         try:
             formatted = format_bytes(files.read(path), shown(path), call.any_workspace.kinds)
         except TaskstateError as error:
@@ -97,7 +97,7 @@ def _write(call: Call, asked: Fmt) -> _Formatted:
 
     paths, changed, failed, diff = _paths(call, asked), list[str](), list[str](), ""
     request = call.request()
-    for path in paths:
+    for path in call.workspace.counted("formatting", paths):
         try:
             outcome = format_file(call.workspace, path, request)
         except TaskstateError as error:

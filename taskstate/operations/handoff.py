@@ -87,8 +87,8 @@ def _draft(call: Call, asked: New, written: HandoffResult) -> Result:
     missing, force = ", ".join(written.missing), " --force" if asked.force else ""
     _aside(
         call,
-        f"nothing is written yet: {missing} {'is' if len(written.missing) == 1 else 'are'} still to be said",
-        f"say it, or complete this draft for `taskstate handoff new {call.task_id(asked.id)} --from FILE{force}`",
+        f"nothing is written yet: {missing} {'is' if len(written.missing) == 1 else 'are'} still missing",
+        f"give it, or complete this draft for `taskstate handoff new {call.task_id(asked.id)} --from FILE{force}`",
     )
     data = {"path": None, "revision": None, "changed": False, "handoff_path": None}
     return Result(data | {"draft": written.text, "missing": list(written.missing)}, written.text, is_verbatim=True)
@@ -145,7 +145,7 @@ def show(call: Call, asked: OfTask) -> Result:
         return _invalid(call, task, unresolved)
     shown = show_open(call.workspace, task, errors_in=handoff_errors(call.workspace))
     body = shown.file.reading.body.of(shown.file.document.text)
-    notes = [f"! {note}" for note in shown.notes] or ["all that was verified still holds"]
+    notes = [f"! {note}" for note in shown.notes] or ["everything that was verified is still true"]
     path = f"{call.workspace.config.root}/{shown.file.path}"
     data = fields_of(shown.file) | {"handoff_path": path, "holds": not shown.notes, "notes": list(shown.notes)}
     data |= {"valid": True, "findings": []}

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 _TWO = 2
 _KEYS = {"module": "modules", "interface": "interfaces", "ripple": "ripple_paths"}
-_REPLACE = switch("put it in the place of the entry with the same id")
-_FILES = option("F,F", "affected files, from the repository's root; - reads one a line")
+_REPLACE = switch("replace the entry with the same id")
+_FILES = option("F,F", "affected files, from the repository's root; - reads one per line")
 _DIFF = option(
     "",
     "what the task has changed since its base, or since its last snapshot; without --files this is the claim",
@@ -35,7 +35,7 @@ class AddModule(NamedTuple):
     )
     depends_on: tuple[str, ...] = option("NAME", "modules that it needs", by_comma=True)
     planned: bool = switch("it has no files yet")
-    allow_circle: bool = switch("a circle of dependencies through it is meant to be")
+    allow_circle: bool = switch("allow a circle of dependencies through it")
     replace: bool = _REPLACE
 
 
@@ -62,7 +62,7 @@ class Remove(NamedTuple):
 
     kind: str = positional("KIND", "module, interface or ripple", choices=tuple(_KEYS))
     name: str = positional("NAME", "id of the entry")
-    with_references: bool = switch("take a module out of all entries that name it, too")
+    with_references: bool = switch("also remove a module from the entries that name it")
 
 
 class Show(NamedTuple):
@@ -77,8 +77,8 @@ class Check(NamedTuple):
     id: TaskId = TASK
     files: tuple[Text, ...] = _FILES
     diff: str = _DIFF
-    record: bool = switch("keep the claim and the answer as an event of the task")
-    note: str = option("T", "what else to say, with --record")
+    record: bool = switch("record claim and answer as an event of the task")
+    note: str = option("T", "with --record: a remark")
     mermaid: bool = switch("draw the map with the claimed modules marked")
 
 
@@ -136,7 +136,7 @@ def add_interface(call: Call, asked: AddInterface) -> Result:
 
 
 def add_ripple(call: Call, asked: AddRipple) -> Result:
-    """Add a way that a change takes."""
+    """Add a ripple path: modules that a change reaches one after the other."""
     path = [part.strip() for part in asked.path.split(",") if part.strip()]
     if len(path) < _TWO:
         help_ = "name the modules that the change reaches, in order, such as `--path db,core,api`"
@@ -237,7 +237,7 @@ def _claimed(values: Iterable[str]) -> Iterator[str]:
 
 
 def check(call: Call, asked: Check) -> Result:
-    """Say which modules a change touches, what the claim leaves out, and whom the change reaches.
+    """Say which modules a change touches, which of them the claim leaves out, and which the change reaches.
 
     Exit with status 1 if the claim is incomplete. ID is the task that makes the change.
     """
@@ -260,7 +260,7 @@ def check(call: Call, asked: Check) -> Result:
 
 
 def confirm(call: Call, asked: Confirm) -> Result:
-    """Confirm the newest recorded claim of a task, as another actor than the one who made it."""
+    """Confirm the newest recorded claim of a task; its author cannot."""
     from taskstate.permanent.impact.claims import confirm as confirm_claim
 
     outcome = confirm_claim(call.workspace, call.task_id(asked.id), asked.note, call.request())

@@ -24,59 +24,63 @@ class Command(NamedTuple):
     group: str
 
 
-# By who asks: to look at the work, to do it, to decide on it; what agents share; what keeps the files in order.
+# What somebody new needs comes first; then by what one wants to do. The help shows the groups in this order.
 _BY_GROUP: Mapping[str, Mapping[str, str]] = {
-    "look": {
+    "begin here": {
+        "new": "create a task",
+        "start": "begin a turn: refuse if something is in the way, else print the brief",
+        "finish": "end a turn: record the session, run the checks, say what comes next",
         "status": "show what needs a person, and what is at work",
+    },
+    "look": {
         "board": "show the tasks in columns, with what each needs",
         "log": "show what happened: sessions, findings, drift, handoffs and commits",
         "show": "show a task, or one section of it",
         "list": "list tasks",
+        "next": "show which task and feature to work on next, and why",
         "search": "find a text in the files of all tasks",
         "graph": "draw the dependency graph of the tasks",
+        "brief": "print what an agent reads first, cut to a number of tokens",
         "report": "report what a branch changes in the tasks, for a pull request; or all tasks, as one HTML file",
     },
-    "work": {
-        "start": "begin a turn on a task: look for what is in the way, then print the brief",
-        "finish": "end a turn: session, checks, snapshot, and what comes next",
-        "brief": "print a briefing for an agent that starts on a task, within a token budget",
-        "next": "show which task and feature to work on next, and why",
-        "session": "add, list and show sessions of work",
-        "autosave": "show and discard drafts of what sessions did that no agent recorded",
+    "single steps of a turn": {
+        "session": "add, list, show and restore sessions",
         "feature": "add features to the checklist, and record whether they pass",
         "criterion": "add, check and uncheck acceptance criteria",
+        "role": "show the roles of a task; begin, block, finish and reopen them",
+        "snapshot": "take snapshots of the working tree; compare and restore them, accept drift",
+        "qa": "record the results of checks, and compare them with the baseline",
+        "evidence": "record excerpts of files as evidence, and show whether they still match",
         "phase": "manage the phases of a task and their objectives",
-        "handoff": "hand a phase over to another agent; show and accept handoffs",
-        "protocol": "print the protocol for a session of work",
+        "handoff": "write, show and accept the page for the next agent",
+        "autosave": "show and discard drafts of work that no agent recorded",
+        "protocol": "print the steps that an agent follows in a session",
     },
-    "decide": {
-        "new": "create a task",
+    "decide on a task": {
         "edit": "change title, description, priority, area or dependencies; block a task",
         "complete": "complete a task, or list what is missing",
         "drop": "give a task up",
         "reopen": "reopen a task that is complete or dropped",
         "decompose": "suggest subtasks for a task that has grown too long, or create them",
-        "role": "show the roles of a task; begin, block, finish and reopen them",
-        "snapshot": "take snapshots of the working tree; compare and restore them, accept drift",
-        "trust": "show the commands that the repository wants run, and allow them",
     },
-    "shared": {
-        "permanent": "the shared context of all agents: update, decide, notify, confirm, recover",
-        "impact": "keep the Impact Map of the permanent task, and check claims of affected files against it",
-        "chain": "show the output of a task, and pull the outputs of upstream tasks",
+    "share context": {
+        "permanent": "update, show and confirm the one document that all agents share",
+        "impact": "keep a map of the code's modules, and check which ones a change affects",
+        "chain": "write the output of a task, and copy outputs to the tasks that build on them",
         "context": "seal the context of a task; show, check and export it, count its tokens",
-        "evidence": "record excerpts of files as evidence, and show whether they still match",
-        "qa": "record the results of checks, and compare them with the baseline",
     },
-    "keep": {
+    "keep files in order": {
         "lint": "check state files, and fix problems",
         "fmt": "format state files",
-        "doctor": "check the set-up and repair it; reseal or renumber a task",
+        "doctor": "check and repair the set-up, bring back lost work; reseal or renumber a task",
         "archive": "move older sessions to the archive; verify, restore and search it",
-        "purge": "delete the artifacts of a task and its snapshot data",
-        "migrate": "turn files of older forms into the present one",
-        "git-history": "list the commits of a task in its Git History",
+        "purge": "delete the artifacts of a task: logs and snapshot data",
+        "migrate": "convert files from older formats",
+        "git-history": "write the commits of a task into its Git History",
         "rule": "explain a lint rule, or list all rules",
+    },
+    "set up": {
+        "trust": "show the commands that the repository names, and allow them to run",
     },
 }
 COMMANDS: Mapping[str, Command] = {

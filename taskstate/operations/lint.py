@@ -32,7 +32,7 @@ class Lint(NamedTuple):
     )
     fix: bool = switch("apply safe fixes, then check again")
     unsafe_fixes: bool = switch("with --fix: also apply fixes that may change the meaning")
-    add_ignores: bool = switch("add a comment to the files for each finding, which silences it")
+    add_ignores: bool = switch("silence each finding by a comment in its file")
     diff: bool = switch("print the fixes as a unified diff, and write nothing")
     output_format: str = option("", "output format for findings (default: text)", choices=FORMATS)
     output_file: Name | None = option("FILE", "write the findings to a file")
@@ -44,10 +44,10 @@ class Lint(NamedTuple):
     statistics: bool = switch("print the number of findings per rule instead of the findings")
     against: str | None = option(
         "REV",
-        "compare with the place where this revision was left, whose records must not be rewritten; none: with nothing "
+        "report records that were rewritten since the merge base with this revision; none: compare with nothing "
         "(default: HEAD, see `append-only`)",
     )
-    staged: bool = switch("check the staged files instead, in a commit hook only those that change (for git hooks)")
+    staged: bool = switch("check the staged files; in a commit hook, only those that change")
     no_cache: bool = switch("disable the cache")
     jobs: int = option("N", "number of processes (default: one per core)", default=0)
     watch: bool = switch("check again whenever a file changes, until Ctrl-C")
@@ -202,7 +202,7 @@ def _write(call: Call, asked: Lint, paths: tuple[Path, ...], settings: LintRun) 
     from taskstate.writing import damage
 
     request, diffs, refused = call.request(), list[str](), list[str]()
-    for path in paths:
+    for path in call.any_workspace.counted("writing", paths):
         try:
             if asked.add_ignores:
                 outcome = ignore_findings(settings, path, request)

@@ -21,7 +21,7 @@ class List(NamedTuple):
 
 
 def list_(call: Call, asked: List) -> Result:
-    """List the tasks of all worktrees; one that differs is listed for each, by branch, the newest first."""
+    """List the tasks of all worktrees; one that differs between them is listed with each branch, the newest first."""
     from taskstate.storage.git.client import has_worktrees
     from taskstate.views.task_list import READY, WAITING, list_tasks, listing, matching, table
 

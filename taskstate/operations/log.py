@@ -32,22 +32,22 @@ class Log(NamedTuple):
     ids: tuple[TaskId, ...] = positional("ID", "tasks: 101, #101, TASK-101 or a path (default: all tasks)")
     since: Name = option("WHEN", "show only what happened since a commit, a date (UTC), `today` or `yesterday`")
     kind: tuple[str, ...] = option("", "show only entries of this kind", choices=KINDS)
-    number: int | None = option("N", f"show at most so many entries; 0: all (default: {_MOST})")
+    number: int | None = option("N", f"show at most this many entries; 0: all (default: {_MOST})")
     watch: bool = switch("show it again after each change, until Ctrl-C")
 
 
 def log(call: Call, asked: Log) -> Result:
-    """Show what happened to tasks, the newest first: sessions, archived ones too, and what stands between them.
+    """Show what happened to tasks, the newest first: sessions, also archived ones, and events between them.
 
-    These are findings, roles, accepted drift, turns, handoffs, archivings and commits. Times are in UTC; of a session
-    only the minute is known.
+    Events are findings, roles, accepted drift, turns, handoffs, archivings and commits. Times are in UTC, those of
+    sessions without seconds.
     """
     from taskstate.views import history
     from taskstate.views.history_text import HIGHLIGHTS, text_of
 
     number = _MOST if asked.number is None else asked.number
     if number < 0:
-        raise usage_error(f"--number {number} is no number of entries", help="say how many, or 0 for all")
+        raise usage_error(f"--number {number} is not a number of entries", help="say how many, or 0 for all")
     wanted = history.Asked(since(call, asked.since), asked.kind, number)
     found = history.history(_sources(call, asked.ids), wanted)
     if not asked.ids:
@@ -111,7 +111,7 @@ def since(call: Call, text: str) -> str:
         commit = git.resolve_commit(call.workspace.root, text)
         if at := with_paths(call.workspace.root, "--no-walk", commit)[0].time:
             return at
-    message = f"--since {text!r} says no time: it is neither a date nor a commit here that has one"
+    message = f"--since {text!r} is neither a date nor a commit here"
     raise usage_error(message, help="write 2026-01-31, 2026-01-31T12:00, today, yesterday, or a commit")
 
 

@@ -18,12 +18,14 @@ _NAMES = frozenset(
         *("revision", "state_revision", "token", "commit", "commits", "head", "tree", "seal", "sha256"),
     }
 )
+_NO_TEXTS = (int, float, type(None))
 _ENDS_OF_NAMES = ("_at", "_id", "_path", "_paths", "_commit", "_hash", "_sha", "_sha256", "_tree")
 
 
 def masked_data(data: object, allow: tuple[str, ...] = ()) -> object:
     """Return JSON data with its texts as `masked` returns them; keys, and what names something, stay as they are."""
-    texts = [*_texts(data)]
+    texts = list[str]()
+    _take_texts(data, texts)
     text = "\n".join(texts)
     shown = masked(
         text, allow
@@ -34,21 +36,21 @@ def masked_data(data: object, allow: tuple[str, ...] = ()) -> object:
     return _with_texts(data, (shown[end - len(each) - 1 : end - 1] for each, end in zip(texts, ends, strict=True)))
 
 
-def _texts(data: object) -> Iterator[str]:
-    """Yield the texts in JSON data."""
+def _take_texts(data: object, texts: list[str]) -> None:
+    """Add the texts in JSON data to a list; of ten thousand tasks there are hundreds of thousands."""
     if isinstance(data, str):
-        yield data
+        texts.append(data)
     elif isinstance(data, dict):
         for key, each in data.items():
-            if not _is_name(key, each):
-                yield from _texts(each)
+            if not isinstance(each, _NO_TEXTS) and not _is_name(key, each):
+                _take_texts(each, texts)
     elif isinstance(data, list | tuple):
         for each in data:
-            yield from _texts(each)
+            _take_texts(each, texts)
 
 
 def _with_texts(data: object, texts: Iterator[str]) -> object:
-    """Return JSON data with other texts, in the order in which `_texts` yields them."""
+    """Return JSON data with other texts, in the order in which they were taken."""
     if isinstance(data, str):
         return next(texts)
     if isinstance(data, dict):

@@ -20,7 +20,7 @@ class Migrate(NamedTuple):
 
 
 def migrate(call: Call, asked: Migrate) -> Result:
-    """Turn files of older forms into the present one, and say what a person has to decide in each."""
+    """Convert files from older formats, and say what a person has to decide in each."""
     from taskstate.migration.migrate_files import migrate as migrate_files
 
     done = migrate_files(call.workspace, asked.paths or (call.workspace.root,), call.request())
@@ -54,4 +54,4 @@ def _text(done: tuple[Migrated, ...], *, is_dry_run: bool) -> str:
     return "\n".join(lines)
 
 
-OPERATIONS = (Operation("migrate", "turn files of older forms into the present one", migrate, Migrate, writes=True),)
+OPERATIONS = (Operation("migrate", "convert files from older formats", migrate, Migrate, writes=True),)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from taskstate.operations.operation import TaskId, Text
     from taskstate.operations.result import Result
     from taskstate.tasks.create import NewTask
+    from taskstate.writing.change import Outcome
 
 KINDS = ("task", "permanent")
 PERMANENT = KINDS[1]
@@ -40,7 +41,7 @@ class New(NamedTuple):
     priority: str = option("", "priority, P0 being the most urgent", choices=("P0", "P1", "P2", "P3"))
     area: str = option("NAME", "part of the product, such as backend")
     prd: str = option("PLACE", "path or address of the requirements")
-    epic: str = option("NAME", "larger undertaking that the task belongs to")
+    epic: str = option("NAME", "larger project that the task belongs to")
     repository: str = option("NAME", "repository that the task changes")
     agent: str = option("NAME", "who works on the task")
     kind: str = option(
@@ -57,7 +58,6 @@ class New(NamedTuple):
 def new(call: Call, asked: New) -> Result:
     """Create a task."""
     from taskstate.tasks.create import STANDARD_INPUT, create
-    from taskstate.tasks.decomposition_plan import guidance
 
     if asked.kind == PERMANENT:
         return _permanent(call, asked)
@@ -70,8 +70,21 @@ def new(call: Call, asked: New) -> Result:
     if asked.source and asked.source.name == STANDARD_INPUT:
         note = "the task file came from standard input, so it is not recorded: section 1 is the source"
         outcome = outcome._replace(notes=(*outcome.notes, note))
-    said = f"created\n  {guidance(call.workspace.config.size.max_sessions)}"
+    said = f"created\n  next: {_next(call, outcome)}"
     return changed(call, outcome, said, id=outcome.state.id)
+
+
+def _next(call: Call, outcome: Outcome) -> str:
+    """Return the commands after which work on a new task has begun, those first that write what it lacks."""
+    from taskstate.model.start_of_work import how_to_fill
+    from taskstate.qa import trust
+
+    steps = [*how_to_fill(outcome.state)]
+    try:
+        trust.require_trusted(call.workspace, outcome.loaded, instead="")
+    except TaskstateError:  # they cannot be read, either: both commands say so
+        steps.append(f"`taskstate trust {outcome.state.id}`, which shows the checks and allows them")
+    return ", ".join((*steps, f"`taskstate start {outcome.state.id}`"))
 
 
 def _permanent(call: Call, asked: New) -> Result:

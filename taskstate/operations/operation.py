@@ -127,7 +127,7 @@ def group() -> Any:  # noqa: ANN401 - declared as the value of any field
 TASK = positional("ID", "task: 101, #101, TASK-101, task-101-state.md or a path")
 
 
-EXPECT_TREE = option("TREE", "accept drift only while this is the working tree, as `snapshot verify` names it")
+EXPECT_TREE = option("TREE", "accept drift only if the tree still has this id, printed by `snapshot verify`")
 
 
 class OfTask(NamedTuple):

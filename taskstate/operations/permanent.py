@@ -24,9 +24,9 @@ class Update(NamedTuple):
     section: str = option("S", "section to update, such as Constraints")
     source: Source | None = option("F", "file with the content; - reads standard input", flag="from")
     drop: tuple[str, ...] = option("ENTRY", "remove an entry, by its bold label or its whole text")
-    level: str = option("", "what the change asks of others, if not as derived", choices=LEVELS)
+    level: str = option("", "what the change asks of others (default: derived from it)", choices=LEVELS)
     note: str = option("T", "reason, for the Change Log")
-    merge: bool = switch("plan on the newest version if the expected one is older")
+    merge: bool = switch("if the file is newer than --expect-revision, update the newest version")
 
 
 class Decide(NamedTuple):
@@ -38,7 +38,7 @@ class Decide(NamedTuple):
     rationale: str = option("T", "why")
     accepted: bool = switch("the new decision is accepted, not only proposed")
     accept: str = option("N", "accept this decision, such as 3 or AD-3")
-    supersedes: str = option("N", "decision that it takes the place of")
+    supersedes: str = option("N", "decision that it replaces")
     reject: str = option("N", "reject this proposed decision (requires --rationale)")
 
 
@@ -48,7 +48,7 @@ class Notify(NamedTuple):
     id: TaskId | None = _PERMANENT
     since: str = option("V", "version that the agent has read, such as 7 or PT-v7", is_required=True)
     agent: str = option("A", "agent that is told")
-    lost: bool = switch("the agent has lost its context: it reads everything anew")
+    lost: bool = switch("the agent has lost its context, and reads everything again")
 
 
 class Ack(NamedTuple):
@@ -90,9 +90,9 @@ def _named(call: Call, value: str | None) -> str:
 
 
 def update(call: Call, asked: Update) -> Result:
-    """Consolidate a section with new content: the same is joined, what contradicts by its bold label is replaced.
+    """Merge new content into a section: equal entries are joined, one with the same bold label is replaced.
 
-    Without --section, give what was edited by hand its version.
+    Without --section, give edits by hand a version.
     """
     from taskstate.permanent.update import Update as Content
     from taskstate.permanent.update import update as consolidate
@@ -133,7 +133,7 @@ def decide(call: Call, asked: Decide) -> Result:
 def _number(text: str, flag: str) -> int:
     digits = text.upper().removeprefix("AD-")
     if text and not (digits.isascii() and digits.isdigit() and int(digits)):
-        raise usage_error(f"decide: {flag} {text!r} is no decision", help="write its number, such as 3 or AD-3")
+        raise usage_error(f"decide: {flag} {text!r} is not a decision", help="write its number, such as 3 or AD-3")
     return int(digits) if text else 0
 
 
@@ -184,7 +184,7 @@ def status(call: Call, asked: Status) -> Result:
 
 
 def recover(call: Call, asked: Recover) -> Result:
-    """Print what an agent reads and does, in order, that has lost its context."""
+    """Print what an agent that has lost its context reads and does, in order."""
     from taskstate.permanent import recover as recovery
 
     request = call.request()
@@ -197,7 +197,7 @@ def recover(call: Call, asked: Recover) -> Result:
 
 
 def close(call: Call, asked: Close) -> Result:
-    """Put the full text into the archive file and a summary of one page under its Notes, and set it complete."""
+    """Complete the permanent task: archive its full text, and put a summary of one page under its Notes."""
     from taskstate.permanent.close import close as close_permanent
 
     outcome = close_permanent(call.workspace, _named(call, asked.id), call.request(), note=asked.note)
@@ -222,7 +222,7 @@ def import_(call: Call, asked: Import) -> Result:
 
 
 OPERATIONS = (
-    Operation("permanent update", "consolidate a section with new content", update, Update, writes=True),
+    Operation("permanent update", "merge new content into a section", update, Update, writes=True),
     Operation(
         "permanent decide",
         "add, accept, reject or supersede an Architecture Decision",

@@ -21,7 +21,7 @@ class Protocol(NamedTuple):
 
 
 def protocol(call: Call, asked: Protocol) -> Result:
-    """Print the protocol for a session of work."""
+    """Print the steps that an agent follows in a session."""
     from taskstate.handoff import protocol as protocols
 
     subject = protocols.Subject()
@@ -37,4 +37,4 @@ def protocol(call: Call, asked: Protocol) -> Result:
     return Result(given | {"text": text}, text, is_in_rows=True)
 
 
-OPERATIONS = (Operation("protocol", "print the protocol for a session of work", protocol, Protocol),)
+OPERATIONS = (Operation("protocol", "print the steps that an agent follows in a session", protocol, Protocol),)

@@ -12,18 +12,18 @@ if TYPE_CHECKING:
 
 
 def purge(call: Call, asked: OfTask) -> Result:
-    """Delete the artifacts of a task and its snapshot data."""
+    """Delete the artifacts of a task: logs and snapshot data."""
     from taskstate.snapshots.purge import purge as purge_task
 
     outcome = purge_task(call.workspace, call.task_id(asked.id), call.request())
-    done = "delta data and artifacts dropped" if outcome.revision else "deleted"
+    done = "snapshot data and artifacts deleted" if outcome.revision else "deleted"
     return changed(call, outcome, done)
 
 
 OPERATIONS = (
     Operation(
         "purge",
-        "delete the artifacts of a task and its snapshot data",
+        "delete the artifacts of a task: logs and snapshot data",
         purge,
         OfTask,
         writes=True,

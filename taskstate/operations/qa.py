@@ -23,7 +23,7 @@ _MAX_FILES = 10  # named in a warning
 _DIGITS = 10  # of an exit status, which on some systems is a large number
 _RESULT = option("NAME=TEXT", 'result that is not in the log, such as test="212 passed, 1 failed"')
 _EXIT_STATUS = option("NAME=N", "exit status of a check, such as lint=0")
-_NOTE = option("T", "why a baseline is replaced, or taken though work has begun; it is recorded")
+_NOTE = option("T", "why a baseline is replaced, or taken after work began; it is recorded")
 
 
 class Record(NamedTuple):
@@ -41,7 +41,7 @@ class Baseline(NamedTuple):
     """The arguments of `qa baseline`."""
 
     id: TaskId = TASK
-    qa_log: Source | None = option("F", "log of the checks, which are not run then; - reads standard input")
+    qa_log: Source | None = option("F", "log with the results, instead of a run of the checks; - reads standard input")
     result: tuple[str, ...] = _RESULT
     exit_status: tuple[str, ...] = _EXIT_STATUS
     redo: bool = switch("replace the baseline that is recorded; needs --note")
@@ -162,7 +162,7 @@ def _statuses(values: Sequence[str]) -> Iterator[tuple[str, int]]:
     for name, text in _pairs(values, "--exit-status", "test=0"):
         if not (text.isascii() and text.isdigit() and len(text) <= _DIGITS):
             raise usage_error(
-                f"qa record: {text!r} is no exit status", help="write a whole number, such as --exit-status test=1"
+                f"qa record: {text!r} is not an exit status", help="write a whole number, such as --exit-status test=1"
             )
         yield name, int(text)
 
@@ -215,7 +215,7 @@ OPERATIONS = (
         baseline,
         Baseline,
         writes=True,
-        compares="the base: where the tree is another one, the baseline is late",
+        compares="the base; if the tree differs, the baseline is late",
         together=(
             ("--redo", "--note", "say with --note why the baseline is replaced"),
             ("--result", "--qa-log", "give the log of the checks"),

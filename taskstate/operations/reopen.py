@@ -34,6 +34,6 @@ OPERATIONS = (
         reopen,
         Reopen,
         writes=True,
-        compares="nothing more: `complete` and `drop` have compared, and the work begins anew from HEAD",
+        compares="nothing: `complete` and `drop` have compared, and the work begins again from HEAD",
     ),
 )

@@ -15,27 +15,26 @@ class Report(NamedTuple):
     """The arguments of `report`; `output` and `since` are for the command line, which writes the file."""
 
     ids: tuple[TaskId, ...] = positional(
-        "ID", "tasks to report (default: all that changed, or that commits name; with --output: all that are shown)"
+        "ID", "tasks to report (default: all that changed, or that commits name; with --output: see --since)"
     )
     pull_request: bool = switch("as Markdown for a pull request (default)")
-    base: Name | None = option("REV", "the branch or commit that it goes to (default: as git or the CI service says)")
+    base: Name | None = option("REV", "target branch or commit (default: from git or the CI service)")
     output: Name | None = option(
         "FILE", "write the page, with all tasks, as one HTML file that needs no network; - prints it"
     )
     since: Name = option(
         "WHEN",
-        "with --output: show what happened since a commit, a date (UTC), `today` or `yesterday`, and the tasks that "
-        "were closed since (default: the whole history, and the tasks closed in the last 30 days)",
+        "with --output: leave out events and closed tasks from before a commit, a date (UTC), `today` or `yesterday` "
+        "(default: all events, and tasks closed in the last 30 days)",
     )
 
 
 def report(call: Call, asked: Report) -> Result:
-    """Report what this branch changes in the tasks: between HEAD and the place where it left its target.
+    """Report what this branch changes in the tasks, from the merge base with its target to HEAD.
 
-    With --output it is the page of all tasks instead, as they are now, in one HTML file; with the extra
-    `taskstate[page]`. Else the files are read from the two commits, and none from the working tree, so the same commits
-    give the same report; text from them can mention, close and draw nothing on the service that shows it, and it has at
-    most 60,000 bytes.
+    The files are read from these two commits, not from the working tree. The report has at most 60,000 bytes; text in
+    it cannot mention people, close issues or load pictures where it is shown. With --output, write all tasks as they
+    are now to one HTML file instead; this needs the extra `taskstate[page]`.
     """
     from taskstate.model.names import parse_task_id
     from taskstate.views import change_report, changes, pull_request

@@ -98,7 +98,7 @@ def unblock(call: Call, asked: Unblock) -> Result:
         request = request._replace(metadata=request.metadata._replace(note=note))
     outcome = unblock_role(call.workspace, call.task_id(asked.id), asked.role, asked.finding, request)
     removed = "all findings" if asked.all else "a finding"
-    return changed(call, outcome, f"{removed} of {asked.role} taken back", role=asked.role)
+    return changed(call, outcome, f"{removed} of {asked.role} withdrawn", role=asked.role)
 
 
 def reopen(call: Call, asked: Reopen) -> Result:
@@ -126,7 +126,7 @@ OPERATIONS = (
         block,
         Block,
         writes=True,
-        compares="what the previous role left, where the role has not begun",
+        compares="what the previous role left, if the role has not begun",
     ),
     Operation(
         "role unblock",

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class Search(NamedTuple):
     """The arguments of `search`."""
 
-    text: str = positional("TEXT", "text to look for; one line contains all of it")
+    text: str = positional("TEXT", "text to look for, within one line")
     task: TaskId = option("ID", "search only the files of this task")
 
 

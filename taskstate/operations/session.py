@@ -170,7 +170,7 @@ def show(call: Call, asked: Show) -> Result:
 
 
 def restore(call: Call, asked: Restore) -> Result:
-    """Put sessions back into the log as a commit has them, removed or reworded since."""
+    """Put back sessions that were removed or reworded, as a commit has them."""
     from taskstate.tasks.session_restore import restore as restore_sessions
 
     task = call.task_id(asked.id)

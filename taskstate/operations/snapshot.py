@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from taskstate.operations.call import Call
     from taskstate.operations.operation import Name, TaskId, Text
     from taskstate.snapshots.drift import Difference, DriftReport
+    from taskstate.workspace.workspace import Loaded, Workspace
 
 _SHORT = 12  # digits of a hash in a report
 _ROLE = option("R", "role of the snapshot, such as implementer", is_required=True)
@@ -28,7 +29,7 @@ class Verify(NamedTuple):
     """The arguments of `snapshot verify`."""
 
     id: TaskId = TASK
-    role: str = _ROLE
+    role: str = _ROLE._replace(is_required=False, help="role of the snapshot (without it: what the last turn left)")
     restore: tuple[str, ...] = option(
         "FILE",
         "first restore these files from the snapshot; for a name that begins with -: --restore=./-name",
@@ -43,9 +44,9 @@ class Diff(NamedTuple):
     role: str = _ROLE._replace(is_required=False)
     type: str = option(
         "",
-        "from the base to what the role left; from the previous role's snapshot to its own; from what the role "
-        "left, or without --role the last turn, to the working tree now; from what the role saw last to now "
-        "(default: from-base)",
+        "from-base (default): base to the role's snapshot; incremental: previous role's snapshot to its own; now: what "
+        "the role, or without --role the last turn, left to the working tree; seen: what the role saw last to the "
+        "working tree",
         choices=("from-base", "incremental", "now", "seen"),
         default="from-base",
     )
@@ -70,23 +71,28 @@ def take(call: Call, asked: Take) -> Result:
 
 
 def verify(call: Call, asked: Verify) -> Result:
-    """Compare the working tree with a role's snapshot; on drift, print a report and exit with status 1."""
+    """Compare the working tree with a role's snapshot; on drift, print a report and exit with status 1.
+
+    Without `--role` it is compared with what the last turn left, the one before that which is open; nothing is counted.
+    """
     from taskstate.errors import TaskstateError
     from taskstate.model.roles import require_role
-    from taskstate.snapshots.drift import printable_path
+    from taskstate.snapshots.drift import LAST_TURN, printable_path
     from taskstate.snapshots.verify import compare, count
 
     workspace = call.workspace
     task = call.load_parsed(asked.id).state.id
-    require_role(asked.role, workspace.config.roles)
+    if asked.role:
+        require_role(asked.role, workspace.config.roles)
     restored = _restore(call, task, asked)
     back = [_put_back(call, printable_path(name), own_id) for name, own_id in restored.items()]
     try:
-        report = compare(workspace, workspace.load(workspace.locate(task)), asked.role)
+        loaded = workspace.load(workspace.locate(task))
+        report = compare(workspace, loaded, asked.role) if asked.role else _since_last_turn(workspace, loaded)
     except TaskstateError:
         call.notes(tuple(back))  # what was restored before the failure
         raise
-    if report.drift or restored:
+    if asked.role and (report.drift or restored):
         count(report, (workspace, task, asked.role), call.request(), tuple(restored))
     data = {
         "drift": report.drift,
@@ -102,7 +108,13 @@ def verify(call: Call, asked: Verify) -> Result:
         "tree": report.tree or None,
         **({"restored": list(restored), "kept": [*filter(None, restored.values())]} if asked.restore else {}),
     }
-    return Result(data, "\n".join([*back, *_report(report, asked.role)]), status=1 if report.drift else 0)
+    return Result(data, "\n".join([*back, *_report(report, asked.role or LAST_TURN)]), status=1 if report.drift else 0)
+
+
+def _since_last_turn(workspace: Workspace, loaded: Loaded) -> DriftReport:
+    from taskstate.snapshots.changes_since import since_last_turn
+
+    return since_last_turn(workspace, loaded)
 
 
 def _restore(call: Call, task: str, asked: Verify) -> Mapping[str, str]:
@@ -171,7 +183,7 @@ def resolve(call: Call, asked: Resolve) -> Result:
     task = call.task_id(asked.id)
     outcome = accept(call.workspace, task, asked.note, call.request(asked.expect_tree))
     accepted = outcome.result
-    retaken = f"; snapshot of {' and '.join(accepted.retaken)} taken anew" if accepted.retaken else ""
+    retaken = f"; snapshot of {' and '.join(accepted.retaken)} taken again" if accepted.retaken else ""
     text = f"the working tree is accepted as it is{retaken}"
     return changed(call, outcome, text, retaken=list(accepted.retaken), base_commit=accepted.base)
 
@@ -183,7 +195,7 @@ OPERATIONS = (
         take,
         Take,
         writes=True,
-        compares="what the previous role left, where the role has not begun",
+        compares="what the previous role left, if the role has not begun",
     ),
     Operation(
         "snapshot verify",

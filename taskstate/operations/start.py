@@ -20,17 +20,18 @@ class Start(NamedTuple):
     role: str = option("R", "role of the turn (default: the one that is due)")
     agent: Line = option("NAME", "name of the agent (default: the actor)")
     budget: int | None = option("TOKENS", "maximum number of tokens of the brief")
-    take_over: Line = option("NOTE", "pause the turn that somebody else began, and say why")
-    accept_stale: Line = option("NOTE", "seal the context as it is now, and say why")
-    accept_drift: Line = option("NOTE", "go on from the working tree as it is, and say why")
+    take_over: Line = option("NOTE", "pause somebody else's open turn, for this reason")
+    accept_stale: Line = option("NOTE", "seal the context as it is now, for this reason")
+    accept_drift: Line = option("NOTE", "accept the working tree as it is, for this reason")
     expect_tree: Name = EXPECT_TREE
-    qa_log: Source | None = option("FILE", "log of the validation commands, for the baseline")
+    qa_log: Source | None = option("FILE", "log with the results for the baseline, instead of a run")
 
 
 def start(call: Call, asked: Start) -> Result:
     """Begin a turn: accept an open handoff, seal the context, pull the inputs, compare the tree, and print the brief.
 
-    The working tree is compared with what the last turn left. Refuses as a whole, naming everything that is in the way.
+    The working tree is compared with what the last turn left. If something is in the way, start names all of it and
+    changes nothing.
     """
     from taskstate.turn.start import StartRequest
     from taskstate.turn.start import start as begin
@@ -69,17 +70,17 @@ def require_budget(budget: int | None) -> None:
         TaskstateError: code "usage".
     """
     if budget is not None and budget < 1:
-        raise usage_error(f"--budget {budget} is no budget", help="say how many tokens, at least 1")
+        raise usage_error(f"--budget {budget} is not a budget", help="say how many tokens, at least 1")
 
 
 OPERATIONS = (
     Operation(
         "start",
-        "begin a turn on a task: look for what is in the way, then print the brief",
+        "begin a turn: refuse if something is in the way, else print the brief",
         start,
         Start,
         writes=True,
-        compares="what the last turn left; where another role begins, a difference refuses it",
+        compares="what the last turn left; if another role begins, a difference is refused",
         together=(("--expect-tree", "--accept-drift", 'say why: --accept-drift "WHY"'),),
     ),
 )

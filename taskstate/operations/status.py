@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 class Status(NamedTuple):
     """The arguments of `status`."""
 
-    id: TaskId | None = positional("ID", "task to show, whatever its status (default: what needs you, and is at work)")
-    exit_code: bool = switch("end with 1 if something needs a person", flag="exit-code")
+    id: TaskId | None = positional("ID", "task to show, whatever its status (default: what needs you or is at work)")
+    exit_code: bool = switch("exit with status 1 if something needs a person", flag="exit-code")
     watch: bool = switch("show it again after each change, until Ctrl-C")
 
 
 def status(call: Call, asked: Status) -> Result:
-    """Show what needs a person, and the tasks at work; of one task the roles, findings and next step."""
+    """Show what needs a person, and the tasks at work; or the roles, findings and next step of one task."""
     if asked.id is not None:
         return _of_task(call, asked.id, asked)
     from taskstate.views import glance, needs

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 class Trust(NamedTuple):
     """The arguments of `trust`."""
 
-    id: TaskId | None = positional("ID", "task whose own validation commands to allow as well")
-    revoke: bool = switch("forget all that was allowed in this repository")
+    id: TaskId | None = positional("ID", "task whose own checks to allow as well")
+    revoke: bool = switch("withdraw all that was allowed in this repository")
     dry_run: bool = switch("show the list, and allow nothing")
 
 
 def trust(call: Call, asked: Trust) -> Result:
-    """Show the commands that the repository wants run, and allow them."""
+    """Show the commands that the repository names, and allow them to run."""
     from taskstate.qa.trust import grant, listed
 
     if asked.revoke:
@@ -55,7 +55,7 @@ def _lines(commands: Sequence[Listed], *, dry_run: bool) -> Iterator[str]:
         # Before the command, since its own words could end like anything.
         yield from (f"  {'     ' if each.granted else 'new  '}{shown(each.command.text)}" for each in group)
     if not dry_run:
-        yield "these may now run in this repository, as they stand here; `taskstate trust --revoke` takes that back"
+        yield "these may now run in this repository, exactly as listed; `taskstate trust --revoke` undoes that"
     elif all(each.granted for each in commands):
         yield "these may run in this repository"
     else:
@@ -74,4 +74,4 @@ def _revoke(call: Call, asked: Trust) -> Result:
     return Result({"root": str(root), "changed": changed}, text)
 
 
-OPERATIONS = (Operation("trust", "show the commands that the repository wants run, and allow them", trust, Trust),)
+OPERATIONS = (Operation("trust", "show the commands that the repository names, and allow them to run", trust, Trust),)

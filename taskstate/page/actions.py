@@ -45,7 +45,7 @@ def attempt(site: Site, request: Request, action: Action) -> tuple[str, Refused 
     sent: Mapping[str, str] = request.scope[FORM]
     number, expect = request.path_params.get("number", "1"), sent.get("expect", "")
     if not re.fullmatch(_NUMBER, number):
-        raise TaskstateError(f"{number!r} is no number", help="they are counted from 1", code="not-found")
+        raise TaskstateError(f"{number!r} is not a number", help="they are counted from 1", code="not-found")
     place = action.place.format(number=number)
     call = _site_of(site, sent.get("worktree", "")).call(writes=True, expect=expect)
     loaded = call.load(request.path_params["id"])

@@ -86,10 +86,10 @@ def asked_by(query: Query) -> Asked:
     wanted = {**{name: given.get(name, "") for name in _CHOICES}, "text": given.get("q", "")}
     done, begin = given.get("done", ""), given.get("from", "")
     if done and done != _ALL and not _is_number(done, _MOST_DAYS):
-        wrong.append(f"done={done} is no number of days up to {_MOST_DAYS}, nor {_ALL}")
+        wrong.append(f"done={done} is not a number of days up to {_MOST_DAYS}, nor {_ALL}")
         done = ""
     if begin and not _is_number(begin):
-        wrong.append(f"from={begin} is no number")
+        wrong.append(f"from={begin} is not a number")
         begin = ""
     usual = _ALL if names == [COMPLETE] else str(board.DAYS)  # as the command, where it is asked for by itself
     ignored = first_of(wrong, 3, separator="; ")

@@ -29,21 +29,21 @@ class Serve(NamedTuple):
     """The arguments of `taskstate serve`."""
 
     port: int | None = option("N", f"the port (default: {_PORT}, or the next free one)")
-    actor: Name = option("NAME", "who writes from the page (default: as for every command)")
-    read_only: bool = switch("show no forms, and refuse what would write")
-    allow_host: tuple[Name, ...] = option("NAME", "a name that a tunnel gives this machine, besides localhost")
+    actor: Name = option("NAME", "author of what the page writes (default: as for every command)")
+    read_only: bool = switch("show no forms, and refuse every write")
+    allow_host: tuple[Name, ...] = option("NAME", "host name to accept besides localhost, such as a tunnel's")
 
 
 def serve(call: Call, asked: Serve) -> Result:
     """Show the tasks to a person in a browser on this machine, until Ctrl-C.
 
-    The address that is printed lets in whoever opens it, and nobody else. Needs the extra `taskstate[page]`.
+    Whoever opens the printed address is let in, and nobody else. Needs the extra `taskstate[page]`.
     """
     if asked.port is not None and not 0 <= asked.port <= _MOST_PORT:
-        raise usage_error(f"--port {asked.port} is no port to serve on", help=f"give 0 to {_MOST_PORT}")
+        raise usage_error(f"--port {asked.port} is not a port to serve on", help=f"give 0 to {_MOST_PORT}")
     for name in asked.allow_host:
         if not re.fullmatch(r"[A-Za-z0-9.-]+", name):
-            raise usage_error(f"--allow-host {name!r} is no name of a host", help="give it without scheme and port")
+            raise usage_error(f"--allow-host {name!r} is not a name of a host", help="give it without scheme and port")
     if installed.lacks("page"):
         message = "`taskstate serve` needs the packages starlette, uvicorn and nh3"
         raise TaskstateError(message, help=f"run `{installed.adding('page')}`", code="missing-extra")

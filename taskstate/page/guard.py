@@ -117,7 +117,7 @@ def _from_elsewhere(scope: Scope, headers: Mapping[str, str]) -> Refusal:
     """Refuse what another page has a browser ask; a proxy of an allowed name may speak https to it."""
     host, given = headers["host"], [name.lower() for name, _ in scope["headers"]]
     if max(given.count(b"origin"), given.count(b"sec-fetch-site")) > 1:
-        return 403, "the Origin or Sec-Fetch-Site header stands there twice"
+        return 403, "the Origin or Sec-Fetch-Site header is there twice"
     ours = {f"http://{host}"} | ({f"https://{host}"} if host.partition(":")[0] not in NAMES else set())
     if headers.get("origin", f"http://{host}") not in ours:
         return 403, "the Origin header names another page"

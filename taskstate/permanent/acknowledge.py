@@ -31,7 +31,7 @@ def parse_version(text: str) -> int:
     """
     match = _VERSION.fullmatch(text.strip())
     if match is None:
-        raise TaskstateError(f"{text!r} is no version", help="write it as 7, v7 or PT-v7", code="usage")
+        raise TaskstateError(f"{text!r} is not a version", help="write it as 7, v7 or PT-v7", code="usage")
     return int(match[1])
 
 

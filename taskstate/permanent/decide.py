@@ -72,7 +72,7 @@ def _rejecting(state: TaskState, choice: Choice) -> Choice:
     found = _found({each.number: each for each in permanent.decisions(state)}, choice.supersedes)
     if found.status != PROPOSED:
         message = f"AD-{found.number} is {found.status or 'without a status'}, and no proposal"
-        help_ = f"decide anew: --title T --decision T --supersedes {found.number}"
+        help_ = f"decide again: --title T --decision T --supersedes {found.number}"
         raise TaskstateError(message, help=help_, code="usage")
     return choice._replace(title=f"Rejected: {found.title}", decision=f"AD-{found.number} is not taken up.")
 

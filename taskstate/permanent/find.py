@@ -89,7 +89,7 @@ def _require_all_readable(workspace: Workspace) -> None:
     """
     from taskstate.writing import damage
 
-    for path in workspace.state_files():
+    for path in workspace.counted("reading tasks", workspace.state_files()):
         try:
             damage.require_readable(workspace, workspace.load(path))
         except TaskstateError as error:
@@ -104,5 +104,5 @@ def require_permanent(loaded: Loaded) -> None:
         TaskstateError: code "no-permanent".
     """
     if loaded.state.kind != PERMANENT:
-        message = f"task {loaded.state.id} is no permanent task"
+        message = f"task {loaded.state.id} is not a permanent task"
         raise TaskstateError(message, help="leave the id out: the permanent task is found", code="no-permanent")

@@ -109,7 +109,7 @@ def import_document(
     present = find(workspace)
     if present:
         message = f"there is a permanent task already: {present.id}"
-        help_ = f"nothing is to be done if it is this one; else `taskstate permanent close {present.id}` makes room"
+        help_ = f"if it is the same one, nothing is to be done; else first `taskstate permanent close {present.id}`"
         raise TaskstateError(message, help=help_, code="exists")
     task_id = task_id or next_number(workspace).id
     require_free(workspace, task_id)

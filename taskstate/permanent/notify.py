@@ -158,7 +158,7 @@ def text_of(told: Notice) -> str:
     confirm = f"Then: `taskstate permanent ack --agent {quoted(told.agent or 'NAME')} --version {told.version}`"
     first = f"{head}, was {shown_version(told.since)}. {told.level.capitalize()}: {_ACTS[told.level]}."
     if told.why:
-        return f"{first}\nRead all of it anew, since {told.why}: `taskstate show {told.id}`\n{confirm}"
+        return f"{first}\nRead all of it again, since {told.why}: `taskstate show {told.id}`\n{confirm}"
     lines = [first]
     for section in dict.fromkeys(each.section for each in told.differences):
         lines += ["", f"{section}:"]

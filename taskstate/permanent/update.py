@@ -188,7 +188,7 @@ def require_section(name: str) -> str:
         return spec.name
     known = ", ".join(CONTENT)
     if spec:
-        message = f"nobody updates the section {spec.name}"
+        message = f"no command updates the section {spec.name}"
         raise TaskstateError(message, help=f"the sections with content are {known}", code="section")
     near = closest(section_key(name), [section_key(each) for each in CONTENT])
     hint = next((f"did you mean {each}? " for each in CONTENT if section_key(each) == near), "")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from taskstate.workspace.workspace import Loaded, Workspace
     from taskstate.writing.change import Request
 
-_BY_HAND, _ADOPTED = "edited by hand", "written by hand, and adopted as it stands"
+_BY_HAND, _ADOPTED = "edited by hand", "written by hand, and adopted as it is"
 _GIVEN = "given before, and taken back or let go"
 
 
@@ -56,7 +56,7 @@ def raised(workspace: Workspace, loaded: Loaded, text: str, revision: Revision, 
         if permanent.IMPACT_MAP in by_hand:  # a map that nobody can read is given no version: all would work by it
             wrong = next(iter(faults(load_map(workspace, loaded.with_text(text), even_edited=True))), "")
             if wrong:
-                help_ = f"mend it in {loaded.relative}, or take it back with git"
+                help_ = f"fix it in {loaded.relative}, or restore it from git"
                 raise TaskstateError(
                     f"the Impact Map of task {loaded.state.id}: {wrong}", help=help_, code="impact-map"
                 )
@@ -101,7 +101,7 @@ def _require_sound_decisions(loaded: Loaded, after: Loaded, revision: Revision) 
     if permanent.DECISIONS in {*revision.sections, *permanent.sections_by_hand(loaded.state)}:
         wrong = next(decision_faults.faults(after.state), "")
         if wrong:
-            help_ = f"mend it in {loaded.relative}, or take it back with git; `taskstate lint` says how"
+            help_ = f"fix it in {loaded.relative}, or restore it from git; `taskstate lint` says how"
             message = f"the Architecture Decisions of task {loaded.state.id}: {wrong}"
             raise TaskstateError(message, help=help_, code="structure")
 
@@ -113,13 +113,13 @@ def require_sound_log(loaded: Loaded) -> None:
         TaskstateError: code "unreadable".
     """
     state = loaded.state
-    help_ = f"`taskstate lint {loaded.relative}` names the line; mend it, or take the file back with git"
+    help_ = f"`taskstate lint {loaded.relative}` names the line; fix it, or restore the file from git"
     if state.section(CHANGE_LOG) is None:
         raise TaskstateError(f"task {state.id} has no section Change Log", help=help_, code="unreadable")
     lines = [line for line in permanent.content_of(state, CHANGE_LOG).splitlines() if line.strip()]
     broken = [line for line in lines if permanent.read_version_line(line) is None]
     if broken:
-        message = f"the Change Log of task {state.id} has a line that is no version: {first_of(broken, 1)}"
+        message = f"the Change Log of task {state.id} has a line that is not a version: {first_of(broken, 1)}"
         raise TaskstateError(message, help=help_, code="unreadable")
     numbers = [each.number for each in permanent.change_log(state)]
     expected = list(range(permanent.version_of(state), 0, -1))[: len(numbers)]

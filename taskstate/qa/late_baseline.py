@@ -62,5 +62,5 @@ def require_reason(task_id: str, begun_by: str, note: str) -> None:
     if not begun_by or note:
         return
     message = f"task {task_id}: work has begun ({begun_by}), so a baseline taken now is late"
-    help_ = 'say why it is taken now: add --note "WHY"; what fails in it holds `finish` all the same'
+    help_ = 'say why it is taken now: add --note "WHY"; checks that fail in it still stop `finish`'
     raise TaskstateError(message, help=help_, code="baseline-late")

@@ -203,9 +203,9 @@ def _baseline_event(before: Baseline, begun: str, note: str, request: Request) -
 def _baseline_notes(before: Baseline, begun: str) -> tuple[str, ...]:
     notes = []
     if before.status == RECORDED:
-        notes.append(f"it takes the place of the baseline of {before.recorded_at}")
+        notes.append(f"it replaces the baseline of {before.recorded_at}")
     if begun:
-        notes.append(f"it is late ({begun}): what fails in it holds `finish` until it is waived by name")
+        notes.append(f"it is late ({begun}): checks that fail in it stop `finish` until each is waived by name")
     return tuple(notes)
 
 
@@ -309,8 +309,8 @@ def _missing_snapshot_note(blocks: ToolBlocks, role: str) -> tuple[str, ...]:
 def _require_map(blocks: ToolBlocks, key: str, task_id: str) -> None:
     block = blocks.values.get(key)
     if block is not None and not isinstance(block, dict):
-        message = f"task {task_id}: `{key}` is no map"
-        raise TaskstateError(message, help="mend it; `taskstate lint` says how", code="unreadable")
+        message = f"task {task_id}: `{key}` is not a map"
+        raise TaskstateError(message, help="fix it; `taskstate lint` says how", code="unreadable")
 
 
 def _require_no_drift(workspace: Workspace, task_id: str, role: str, request: Request, log: str) -> None:

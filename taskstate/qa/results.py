@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 
+CANNOT_RUN = "cannot run"  # the result of a command that is not there begins so
 MAX_TEXT = 200  # characters of a result
 _LATE = "fails, and the baseline is late: it does not show that it failed before the work"
 COVERAGE_MARGIN = Decimal(2)  # points by which coverage may fall
@@ -156,7 +157,8 @@ def _one_sided(name: str, before: CheckResult | None, after: CheckResult | None)
 
 def _status(name: str, before: CheckResult, after: CheckResult) -> Iterable[tuple[bool, Difference]]:
     if before.ok != after.ok:
-        detail = "failed, and now passes" if after.ok else "passed, and now fails"
+        now = "cannot run here" if after.text.startswith(CANNOT_RUN) else "now fails"
+        detail = "failed, and now passes" if after.ok else f"passed, and {now}"
         yield after.ok, Difference(name, EXIT_STATUS, before.text, after.text, detail)
         return
     old, new = _reported_failures(before), _reported_failures(after)

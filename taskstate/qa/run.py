@@ -8,6 +8,7 @@ with credentials masked, and of limited size.
 from __future__ import annotations
 
 import os
+import re
 from contextlib import contextmanager
 
 from taskstate.errors import TaskstateError
@@ -33,7 +34,8 @@ if TYPE_CHECKING:
 
 LOG_LIMIT = 10 * 1024**2  # bytes of the logs of all commands together
 _HEAD = 4  # one part in so many of what is kept of a long log is its beginning; tools tell their results at the end
-_NOT_STARTED = 126  # as a shell says of a command that it cannot run
+_NOT_STARTED, _NOT_FOUND = 126, 127  # as a shell says of a command that it cannot run, or does not find
+_NO_MODULE = re.compile(rb"(?m)^\S*python[\d.]*: No module named \S+\s*\Z")  # as of `python -m`, with status 1
 
 
 class CommandRun(NamedTuple):
@@ -85,7 +87,9 @@ def _name(workspace: Workspace, command: str, others: Mapping[str, CheckResult])
 
 def _result(workspace: Workspace, output: bytes, ended: Ended, timeout: float) -> CheckResult:
     """Return the result of a command: the exit status decides, and its text has the figures that its output tells."""
-    if ended.exit_status or ended.timed_out:
+    if ended.exit_status in {_NOT_STARTED, _NOT_FOUND} or (ended.exit_status and _NO_MODULE.search(output)):
+        text = f"{qa_results.CANNOT_RUN}, {_ending(ended, timeout)}"
+    elif ended.exit_status or ended.timed_out:
         figures = "" if ended.timed_out else _figures(workspace, output)
         text = qa_results.result_of(figures, ended.exit_status).text if figures else _ending(ended, timeout)
     else:

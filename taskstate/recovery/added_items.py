@@ -10,6 +10,7 @@ from taskstate.errors import TaskstateError
 from taskstate.merge.lines import merge_text
 from taskstate.merge.merge_files import merge_files
 from taskstate.model.derived_values import derived_edits
+from taskstate.model.document_kinds import kind_of
 from taskstate.model.permanent import (
     CONTENT,
     PERMANENT,
@@ -81,7 +82,7 @@ def with_items(ours: bytes, theirs: bytes, wanted: Wanted, name: str, kinds: Kin
     base, target = _sections(before, after, kept, wanted)
     merged = merge_files(Versions(base.encode(), ours, _as_version(before, target).encode()), name)
     if merged.conflicts:
-        raise TaskstateError("what is kept of it conflicts with what stands there", code="unsafe")
+        raise TaskstateError("what is kept of it conflicts with what is there", code="unsafe")
     has_session = any(item.kind == SESSION for item in wanted)  # which takes the place of the form in a new file
     return merged.data.replace(f"{ENTRY_FORM}\n\n".encode(), b"", 1) if has_session else merged.data
 
@@ -112,11 +113,20 @@ def _with_front_matter(before: TaskState, kept: TaskState, wanted: Wanted) -> st
     for key in new:
         if key not in old or new[key] != old[key]:
             text = apply(text, set_front_matter(before.document.with_text(text), key, new[key]))
+    text = _with_title_line(before, text, str(new.get("title")))
     added = [each.entry for each in blocks_of(kept.document).audit.events if event_item(each.entry) in wanted]
     if added:
         events = [*(each.entry for each in blocks_of(before.document).audit.events), *added]
         text = with_events(text, sorted(events, key=lambda event: str(_map(event).get("at"))))
     return text if text == before.document.text else sealed(text)
+
+
+def _with_title_line(before: TaskState, text: str, title: str) -> str:
+    """Return a text with the title in its title line, if that had the title before and no words of its own."""
+    document, kind = before.document.with_text(text), kind_of(before.document)
+    old, new = (kind.title_line(task_id=before.id, title=each) for each in (before.title, title))
+    line = next((each.heading for each in document.sections if each.level == 1), None)
+    return apply(text, [Edit(*line, new)]) if line and line.of(text).strip() == old else text
 
 
 def _base(wanted: Wanted, unit: Unit) -> Any:  # noqa: ANN401 - any YAML or JSON value

@@ -18,7 +18,7 @@ from taskstate.model.write_metadata import blocks_of, front_matter_values, times
 from taskstate.recovery.added_items import with_items
 from taskstate.recovery.archives import as_written
 from taskstate.recovery.conflicted import merged_again, require_both_sides, undecided
-from taskstate.recovery.mended_task import MendedTask, contested, merged_in, with_bases
+from taskstate.recovery.mended_task import MendedTask, contested, keep_aside, merged_in, with_bases, write_proposal
 from taskstate.recovery.task_files import (
     TaskFiles,
     items_of,
@@ -30,18 +30,17 @@ from taskstate.recovery.task_files import (
 )
 from taskstate.storage import files, folders, journal, kept_records, replaced_texts
 from taskstate.storage.git import history
-from taskstate.storage.replaced_texts import ReplacedText
 from taskstate.syntax.conflict_markers import find_conflicts
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.units.items import ENTRY, FILES, HANDOFF, KEY, Item, session_item
-from taskstate.workspace import artifacts
 from taskstate.writing import damage
 from taskstate.writing.change import Change
 from taskstate.writing.keeping import carry_out, let_go
 from taskstate.writing.ledger import entries_of, owed_items, stamp_of, written
 from taskstate.writing.losses import find_loss, names_of
+from taskstate.writing.taken_back import taken_back
 from taskstate.writing.writer import change_at
 
 if TYPE_CHECKING:
@@ -50,15 +49,16 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from taskstate.error_codes import ErrorCode
+    from taskstate.recovery.mended_task import ErrorsIn
     from taskstate.workspace.workspace import Loaded, Workspace
-    from taskstate.writing.change import Request
+    from taskstate.writing.change import Outcome, Request
     from taskstate.writing.ledger import Entry, Owed
     from taskstate.writing.losses import Loss
 
     Wanted = dict[Item, Owed]
 
 _REPLACED: frozenset[ErrorCode] = damage.CODES | {"not-found"}  # errors of a state file that is written anew
-_GOOD_TEXT, _ONCE = "its last good text is back", "each of its sessions stands once"
+_GOOD_TEXT, _ONCE = "its last good text is back", "each of its sessions is there once"
 
 
 class _Source(NamedTuple):
@@ -78,25 +78,51 @@ class _Gap(NamedTuple):
     is_damaged: bool
 
 
-def bring_back(workspace: Workspace, task_id: str, request: Request) -> str:
-    """Bring back what is gone of a task, and mend its files where they are damaged; return a message about that."""
+def bring_back(workspace: Workspace, task_id: str, request: Request, errors_in: ErrorsIn) -> str:
+    """Bring back what is gone of a task, and mend its files where they are damaged; return a message about that.
+
+    `errors_in` counts the errors that the linter finds in a text of the file at a path.
+    """
     loss = find_loss(workspace, task_id)
-    task = _open(workspace, task_id, loss, timestamp(request.metadata.now))
+    task = _open(workspace, task_id, loss, timestamp(request.metadata.now), errors_in)
     newest = _newest_in_place(loss.items) if loss else {}
     stays_out = contested(task, newest)
     wanted = {item: each for item, each in newest.items() if item not in stays_out}
+    faulty = _faulty(task, wanted, request)
+    wanted = {item: each for item, each in wanted.items() if item not in faulty}
     problem, whole = "", ""
     try:
         whole = _mend(task, wanted, request)
-        if loss and stays_out:
-            _give_way(task, loss._replace(items=stays_out))
+        if loss and (stays_out or faulty):
+            _give_way(task, loss._replace(items=stays_out | faulty))
     except TaskstateError as error:
         problem = error.message
     gone = _still_gone(task, {} if problem else wanted)
-    back = {item: each for item, each in wanted.items() if item not in gone}
+    undone = taken_back(workspace, wanted, task.read(task.path), task.records)
+    back = {item: each for item, each in wanted.items() if item not in gone and item not in undone}
     problem = problem or (f"{names_of(gone)} not" if gone else "")
-    said = _what_was_done(task, back, stays_out, "" if problem else whole)
-    return f"{task.path}: {'; '.join((*said, *((problem, _write_proposal(task)) if problem else ())))}"
+    said = _what_was_done(task, back, (stays_out, faulty), "" if problem else whole)
+    return f"{task.path}: {'; '.join((*said, *((problem, write_proposal(task)) if problem else ())))}"
+
+
+def _faulty(task: MendedTask, wanted: Wanted, request: Request) -> Wanted:
+    """Return what would leave the linter more errors in a file than it has: that does not come back."""
+    trial, dry = task._replace(aside=[]), request._replace(dry_run=True)
+    out: Wanted = {}
+    left = dict(wanted)
+    with suppress(TaskstateError):  # what cannot be tried is refused where it is written
+        loaded = task.workspace.load(files.inside(task.workspace.root, task.path))
+        if not wanted or damage.damage_of(task.workspace, loaded):
+            return {}  # a file that is mended has the errors that it had before
+        most = task.errors_in(task.path, loaded.document.text)
+        found = task.errors_in(task.path, _written(trial, left, dry).text)
+        for item, each in wanted.items() if found > most else ():
+            rest = {other: one for other, one in left.items() if other != item}
+            errors = task.errors_in(task.path, _written(trial, rest, dry).text)
+            if errors < found:
+                out[item], left, found = each, rest, errors
+        return out if found <= most else wanted
+    return {}
 
 
 def _still_gone(task: MendedTask, wanted: Wanted) -> Wanted:
@@ -109,16 +135,22 @@ def _still_gone(task: MendedTask, wanted: Wanted) -> Wanted:
     return {item: each for item, each in gone.items() if item not in found}
 
 
-def _what_was_done(task: MendedTask, back: Wanted, stays_out: Wanted, whole: str) -> Iterator[str]:
-    """Yield what came back, what gave way to something else, and where the texts are that were replaced."""
+def _what_was_done(task: MendedTask, back: Wanted, out: tuple[Wanted, Wanted], whole: str) -> Iterator[str]:
+    """Yield what came back, what gave way to something else, and where the texts are that were replaced.
+
+    `out` is what stays out since something else is there, and what does since the linter refuses it.
+    """
+    stays_out, faulty = out
     if back:
         yield f"{names_of(back)} back"
-    elif whole and not (stays_out and whole == _ONCE):
+    elif whole and not ((stays_out or faulty) and whole == _ONCE):
         yield whole
+    kept = f"what was kept of it: `taskstate doctor kept show {' '.join(task.aside)}`"
     if stays_out and task.aside:
-        shown = " ".join(task.aside)
-        yield f"{names_of(stays_out)} as it stands there, what was kept of it is `taskstate doctor kept show {shown}`"
-    elif task.aside:
+        yield f"{names_of(stays_out)} left as it is there, {kept}"
+    if faulty:
+        yield f"{names_of(faulty)} not back, since `taskstate lint` would find more errors, {kept}"
+    elif task.aside and not stays_out:
         yield replaced_texts.named(task.aside)
 
 
@@ -132,11 +164,11 @@ def _newest_in_place(gone: Wanted) -> Wanted:
 def _give_way(task: MendedTask, loss: Loss) -> None:
     """Let go of what gives way to something new in its place, after its words are kept aside."""
     for source in _sources(task, loss.items):
-        _keep_aside(task, task.path, source.data)
+        keep_aside(task, task.path, source.data)
     let_go(task.workspace, loss)
 
 
-def _open(workspace: Workspace, task_id: str, loss: Loss | None, at: str) -> MendedTask:
+def _open(workspace: Workspace, task_id: str, loss: Loss | None, at: str, errors_in: ErrorsIn) -> MendedTask:
     path = loss.path if loss else workspace.relative(workspace.locate(task_id))
     own = own_file(path)
     archive = workspace.relative(workspace.state_root / workspace.archive_path((own and own.id) or task_id))
@@ -146,7 +178,7 @@ def _open(workspace: Workspace, task_id: str, loss: Loss | None, at: str) -> Men
     for record, entry in reversed(records):
         with suppress(TaskstateError, ValueError):
             texts += [(entry, data) for name, _, data in written(record.plan()) if name == entry.path and data]
-    return MendedTask(workspace, task_id, path, archive, records, texts, owed_items(entries), at, [])
+    return MendedTask(workspace, task_id, path, archive, records, texts, owed_items(entries), at, [], errors_in)
 
 
 def _mend(task: MendedTask, wanted: Wanted, request: Request) -> str:
@@ -164,8 +196,18 @@ def _mend(task: MendedTask, wanted: Wanted, request: Request) -> str:
         with task.workspace.locked():
             _write_anew(task, wanted, request.metadata.now)
         return _GOOD_TEXT
+    return _written(task, wanted, request).result
+
+
+def _written(task: MendedTask, wanted: Wanted, request: Request) -> Outcome[str]:
+    """Change a state file that can be read; its seal is broken only by what was taken out of it.
+
+    Raises:
+        TaskstateError: nothing that is known brings everything back; nothing is written.
+    """
+    path = files.inside(task.workspace.root, task.path)
     try:
-        return change_at(task.workspace, path, lambda loaded: _change(task, loaded, wanted), request).result
+        return change_at(task.workspace, path, lambda loaded: _change(task, loaded, wanted), request)
     except TaskstateError as error:
         if error.code != "seal-broken":
             raise
@@ -177,7 +219,7 @@ def _mend(task: MendedTask, wanted: Wanted, request: Request) -> str:
             raise refusal  # more was changed in the blocks than what was taken out of them
         return change
 
-    return change_at(task.workspace, path, sealed_again, request._replace(reseal=True)).result
+    return change_at(task.workspace, path, sealed_again, request._replace(reseal=True))
 
 
 def _write_anew(task: MendedTask, wanted: Wanted, at: datetime) -> None:
@@ -187,7 +229,7 @@ def _write_anew(task: MendedTask, wanted: Wanted, at: datetime) -> None:
     after = _mended(_Gap(task, now, wanted, _sources(task, wanted), is_damaged=True), _good_texts(task))
     operation: journal.Operation = journal.Create(task.path, after.state)
     if files.size(task.workspace.root / task.path) is not None:
-        _keep_aside(task, task.path, standing)
+        keep_aside(task, task.path, standing)
         operation = journal.Replace(task.path, files.digest(standing), after.state)
     plan = (*_handoffs(task, wanted), *_archive_plan(task, archived, after.archive), operation)
     carry_out(task.workspace, plan, at)
@@ -219,7 +261,7 @@ def _with_all(task: MendedTask, loaded: Loaded, wanted: Wanted) -> Change[str]:
     if damage.conflict_line(loaded):
         require_both_sides(loaded.document.text, after.state.decode("utf-8", "replace"))
     if is_damaged and not set(after.state.splitlines()).issuperset(loaded.data.splitlines()):
-        _keep_aside(task, task.path, loaded.data)
+        keep_aside(task, task.path, loaded.data)
     return Change(
         result=_GOOD_TEXT if is_damaged else _ONCE,
         text=after.state.decode("utf-8"),
@@ -254,6 +296,8 @@ def _completed(gap: _Gap, start: TaskFiles) -> TaskFiles:
         TaskstateError: code "unsafe": something would not be there exactly once.
     """
     texts = [text for _, text in gap.task.texts]
+    if gap.is_damaged:
+        gap = _without(gap, taken_back(gap.task.workspace, gap.wanted, start.state, gap.task.records))
     start = without_archived(start, texts, gap.task.workspace.archive_path(gap.task.id))
     after = _with_sources(gap.task, start, gap.sources)
     needed = needed_items(gap.task.owed, gap.now, after, gap.wanted, is_damaged=gap.is_damaged)
@@ -264,18 +308,28 @@ def _completed(gap: _Gap, start: TaskFiles) -> TaskFiles:
     return after
 
 
+def _without(gap: _Gap, back: set[Item]) -> _Gap:
+    """Return a gap without edits by hand that the text to start with has not."""
+    sources = [each._replace(items=each.items - back) for each in gap.sources]
+    return gap._replace(wanted={item: each for item, each in gap.wanted.items() if item not in back}, sources=sources)
+
+
 # What is put together
 
 
 def _good_texts(task: MendedTask, stamp: str = "") -> list[bytes]:
     """Return texts of the state file to start with: the one with this last write, the kept ones, those in git.
 
-    HEAD's comes first where it is newer than the kept one: edited by hand and committed since, or on another branch.
+    HEAD's comes first where it is newer than the kept one (edited by hand and committed since, or on another branch),
+    and where the linter finds fewer errors in it: what a hand has put in the place of what is committed stays out.
     """
     kept_texts = [data for _, data in sorted(task.texts, key=lambda each: each[0].stamp != stamp)]
     head = history.text_at(task.workspace.root, task.path, "HEAD")
-    is_newer = head and kept_texts and not _was_written_on(task, head, kept_texts[0])
-    return [*([head] if head and is_newer else []), *kept_texts, *task.committed(task.path)]
+    is_better = head and kept_texts and not _was_written_on(task, head, kept_texts[0])
+    if head and kept_texts and not is_better:
+        errors = [task.errors_in(task.path, each.decode("utf-8", "replace")) for each in (head, kept_texts[0])]
+        is_better = errors[0] < errors[1]
+    return [*([head] if head and is_better else []), *kept_texts, *task.committed(task.path)]
 
 
 def _was_written_on(task: MendedTask, head: bytes, kept_text: bytes) -> bool:
@@ -321,7 +375,7 @@ def _archive_plan(task: MendedTask, now: bytes, after: bytes) -> journal.Plan:
         return (journal.Create(path, after),)
     if now and after.startswith(now):
         return (journal.Append(path, len(now), after[len(now) :]),)
-    _keep_aside(task, path, now)
+    keep_aside(task, path, now)
     if not after:
         return (journal.Delete(path, files.digest(now)),)
     return (journal.Replace(path, files.digest(now), after),)
@@ -344,24 +398,3 @@ def _places_of(task: MendedTask, handoff: str) -> tuple[Path, Path]:
     path = files.inside(task.workspace.root, handoff)
     folder = path.parent.parent if path.parent.name == ACCEPTED_FOLDER else path.parent
     return folder / path.name, folder / ACCEPTED_FOLDER / path.name
-
-
-# Texts beside the task
-
-
-def _keep_aside(task: MendedTask, path: str, data: bytes) -> None:
-    """Keep a text that is replaced, and note its id.
-
-    Raises:
-        TaskstateError: it cannot be kept; nothing is replaced.
-    """
-    task.aside.append(replaced_texts.keep(task.workspace.private, ReplacedText(path, data, "doctor --fix"), task.at))
-
-
-def _write_proposal(task: MendedTask) -> str:
-    """Write the newest kept text beside the task's files, and return a message that says where."""
-    _, text = next(iter(task.texts), (None, b""))
-    if not text:
-        return "nothing is kept of it: mend it by hand, or take it back with git"
-    path = artifacts.write(task.workspace, task.id, f"proposal-{files.digest(text)[:8]}.md", text)
-    return f"what is kept of it stands in {task.workspace.config.root}/{path}: take from it what is missing"

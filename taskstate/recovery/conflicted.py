@@ -51,7 +51,7 @@ def merged_again(root: Path, path: str, data: bytes) -> bytes | None:
 def undecided(line: int) -> TaskstateError:
     """Return the error that a person has to choose a side of the conflict that begins in a line."""
     message = f"line {line}: which side of the conflict is right is not known"
-    return TaskstateError(f"{message}: decide, and delete the lines of its markers", code="unsafe")
+    return TaskstateError(f"{message}: keep the right lines, and delete its markers", code="unsafe")
 
 
 def require_both_sides(before: str, after: str) -> None:

@@ -11,22 +11,26 @@ from taskstate.errors import TaskstateError
 from taskstate.recovery.added_items import conflicts
 from taskstate.recovery.archives import archive_texts
 from taskstate.recovery.task_files import state_of
-from taskstate.storage import files, journal
+from taskstate.storage import files, journal, replaced_texts
 from taskstate.storage.git import history
+from taskstate.storage.replaced_texts import ReplacedText
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.units.items import CRITERION, ENTRY, KEY, TEXT, Item, is_check, units_of
 from taskstate.units.presence import merged_into, value_at
 from taskstate.units.values import NOTHING, same
+from taskstate.workspace import artifacts
 from taskstate.writing.ledger import unit_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
+    from typing import TypeAlias
 
     from taskstate.model.task_state import TaskState
     from taskstate.storage.kept_records import KeptRecord
     from taskstate.workspace.workspace import Workspace
     from taskstate.writing.ledger import Entry, Owed
 
+    ErrorsIn: TypeAlias = Callable[[str, str], int]
     Wanted = dict[Item, Owed]
 
 
@@ -34,7 +38,8 @@ class MendedTask(NamedTuple):
     """A task that is mended: the paths of its state file and its archive, its kept records of writes, and what is owed.
 
     The records are the oldest first; `texts` are those of the state file that they hold, newest first. `aside` gets the
-    ids under which what is replaced at this time is kept.
+    ids under which what is replaced at this time is kept. `errors_in` counts the errors that the linter finds in a text
+    of the file at a path.
     """
 
     workspace: Workspace
@@ -46,6 +51,7 @@ class MendedTask(NamedTuple):
     owed: Wanted
     at: str
     aside: list[str]
+    errors_in: ErrorsIn
 
     def committed(self, path: str) -> list[bytes]:
         """Return the versions of a file in the commits that a reference reaches, newest first."""
@@ -116,3 +122,24 @@ def with_bases(task: MendedTask, items: Iterable[Item]) -> dict[Item, TaskState 
     """Return items with the states from which the writes began that made them, as far as they are known."""
     here = state_of(task.read(task.path))
     return {item: _base(task, item, here) if item in task.owed and item.place else None for item in items}
+
+
+# Texts beside the task
+
+
+def keep_aside(task: MendedTask, path: str, data: bytes) -> None:
+    """Keep a text that is replaced, and note its id.
+
+    Raises:
+        TaskstateError: it cannot be kept; nothing is replaced.
+    """
+    task.aside.append(replaced_texts.keep(task.workspace.private, ReplacedText(path, data, "doctor --fix"), task.at))
+
+
+def write_proposal(task: MendedTask) -> str:
+    """Write the newest kept text beside the task's files, and return a message that says where."""
+    _, text = next(iter(task.texts), (None, b""))
+    if not text:
+        return "nothing is kept of it: fix it by hand, or restore it from git"
+    path = artifacts.write(task.workspace, task.id, f"proposal-{files.digest(text)[:8]}.md", text)
+    return f"what is kept of it is in {task.workspace.config.root}/{path}: copy from it what is missing"

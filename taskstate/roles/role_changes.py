@@ -241,7 +241,10 @@ def with_reopened(place: RoleInTask) -> str:
     later = _begun(place.later)
     if place.role.status != DONE and not later:
         raise role_rules.refusal(
-            place, "so there is nothing to take back", roles.next_command(place.role, place.task_id), code="role-status"
+            place,
+            "so there is nothing to reopen",
+            roles.next_command(place.role, place.task_id),
+            code="role-status",
         )
     status = BLOCKED if place.role.open_findings else IN_PROGRESS
     changed: dict[str, Mapping[str, object]] = {place.name: {"status": status, "completed_at": None}}
@@ -377,8 +380,8 @@ def _with_roles(place: RoleInTask, changed: Mapping[str, Mapping[str, object]]) 
     document = place.state.document
     before = place.blocks.values.get("coordination", {})
     if not isinstance(before, dict):
-        message = f"task {place.task_id}: `coordination` is no map of roles"
-        raise TaskstateError(message, help="mend it; `taskstate lint` says how", code="unreadable")
+        message = f"task {place.task_id}: `coordination` is not a map of roles"
+        raise TaskstateError(message, help="fix it; `taskstate lint` says how", code="unreadable")
     after = roles.with_role_values(place.blocks, changed, place.names)
     return apply(document.text, set_front_matter(document, "coordination", after))
 

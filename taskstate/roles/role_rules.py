@@ -144,7 +144,7 @@ def _snapshots_to_finish(place: RoleInTask, role_change: RoleChange) -> tuple[st
     if role.open_findings:
         problem = f"and has {counted(len(role.open_findings), 'open finding')}: {role.open_findings[0]}"
         unblock = f"taskstate role unblock {place.task_id} {place.name} --finding {role.open_findings[0].number}"
-        help_ = f"when it is mended: `{unblock}`"
+        help_ = f"when it is fixed: `{unblock}`"
         raise refusal(place, problem, help_, code="findings-open")
     if role.status == BLOCKED:
         raise refusal(place, "though by no finding", roles.next_command(place.role, place.task_id), code="role-status")
@@ -181,8 +181,8 @@ def require_checks_passed(place: RoleInTask, results: Mapping[str, CheckResult],
     worse = [f"{name}: {detail}" for name, detail in failing_checks(place.blocks, results) if name not in waived]
     if worse:
         first = first_of(worse, _NAMED_CHECKS, separator="; ", last="; and ")
-        advice = f"mend it, then `taskstate qa record {place.task_id} --role {place.name} --from LOG`"
-        raise refusal(place, f"and its checks do not hold: {first}", advice, code="regression")
+        advice = f"fix it, then `taskstate qa record {place.task_id} --role {place.name} --from LOG`"
+        raise refusal(place, f"and its checks do not pass: {first}", advice, code="regression")
 
 
 def failing_checks(blocks: ToolBlocks, results: Mapping[str, CheckResult]) -> tuple[tuple[str, str], ...]:

@@ -73,7 +73,7 @@ def place_of(workspace: Workspace, name: str) -> str:
     real = files.resolved(workspace.root, name).relative_to(os.path.realpath(workspace.root)).as_posix()
     if real.startswith(own):
         message = f"{name} is a link into {workspace.config.root}, where only commands write"
-        raise TaskstateError(message, help=f"put a file in the place of {name}", code="path-escapes")
+        raise TaskstateError(message, help=f"replace {name} by a plain file", code="path-escapes")
     return real
 
 

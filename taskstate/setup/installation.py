@@ -14,13 +14,13 @@ from pathlib import Path
 from taskstate import resources
 from taskstate.autosave import consent
 from taskstate.errors import TaskstateError
-from taskstate.messages import counted
+from taskstate.messages import counted, quoted
 from taskstate.setup import adding, merging, pages, permissions, repository, rules, servers
 from taskstate.setup.clients import CLIENTS, OF_AUTOSAVE, hooks_of
 from taskstate.setup.merging import Piece
 from taskstate.setup.pre_commit import PRE_COMMIT, how_to_uninstall
 from taskstate.setup.repository import RECORD
-from taskstate.storage import files, folders, journal
+from taskstate.storage import files, folders, journal, user_records
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.version import VERSION
 from taskstate.workspace.workspace import SET_UP_FILES
@@ -59,7 +59,8 @@ class Installed(NamedTuple):
     """What was set up or taken out, and the diffs of the files.
 
     `kept` are those that were left as they are, `refused` those that cannot be added to. `lacking` has a line for each
-    part that does not start here, with what to do.
+    part that does not start here, with what to do;
+    `staying` one for each part that taking out leaves, with how it goes.
     """
 
     created: tuple[str, ...]
@@ -69,6 +70,7 @@ class Installed(NamedTuple):
     removed: tuple[str, ...] = ()
     refused: tuple[Refused, ...] = ()
     lacking: tuple[str, ...] = ()
+    staying: tuple[str, ...] = ()
 
 
 class _File(NamedTuple):
@@ -162,21 +164,23 @@ def remove(workspace: Workspace, *, dry_run: bool = False) -> Installed:
     diff = "".join(_diffs(workspace, {name: text or "" for name, text in texts.items()}))
     cure = how_to_uninstall(workspace.root) if PRE_COMMIT in texts and texts[PRE_COMMIT] is None else ""
     kept, said = consent.kept_files(workspace), consent.said(workspace.root)[0]
+    configured = repository.unconfigure_git(workspace, dry_run=True) if record.driver else ()
     if not dry_run:
         consent.forget(workspace.root)
         for path in kept:
             files.delete(path)
         _write_back(workspace, texts)
-        if not stays:
-            _remove_folder(workspace)
-        if record.driver:
+        _remove_folder(workspace, with_lock=not stays)
+        if configured:
             repository.unconfigure_git(workspace)
-    removed = tuple(name for name, text in texts.items() if text is None)
+    removed = (*(name for name, text in texts.items() if text is None), _path(workspace), *configured)
     number = sum(path.suffix == ".json" for path in kept)
     removed += (f"autosave: {counted(number, 'file')} of notes and drafts",) if number else ()
     removed += (f"autosave: the leave for it ({said})",) if said != consent.OFF else ()
     lacking = (f"git still calls what is gone, and refuses each commit: run `{cure}`",) if cure else ()
-    return Installed((), tuple(each for each in texts if each not in removed), (), diff, removed, lacking=lacking)
+    changed = tuple(each for each in texts if each not in removed)
+    staying = _staying(workspace, changed, with_folder=stays)
+    return Installed((), changed, (), diff, removed, lacking=lacking, staying=staying)
 
 
 def _stays(workspace: Workspace, record: _Record) -> bool:
@@ -187,10 +191,23 @@ def _stays(workspace: Workspace, record: _Record) -> bool:
     return any(workspace.relative(Path(each.path) / name) not in gone for each in walked for name in each.names)
 
 
-def _remove_folder(workspace: Workspace) -> None:
-    """Delete the state folder, in which only the lock and empty folders are left."""
-    with workspace.locked():
-        folders.remove(workspace.lock)
+def _staying(workspace: Workspace, changed: Sequence[str], *, with_folder: bool) -> tuple[str, ...]:
+    """Return a line for each thing that taking out leaves: what it is, and the command that deletes it."""
+    there = {workspace.config.root: "the tasks, and what belongs to them"} if with_folder else {}
+    there |= {"taskstate.toml": "what you wrote into it"} if "taskstate.toml" in changed else {}
+    private, said = workspace.private.write, user_records.folder()
+    if private and folders.is_folder(private) and not private.is_relative_to(workspace.state_root):
+        there[os.path.relpath(private.parent, workspace.root)] = "copies of what was recorded in this clone"
+    if said:
+        there[str(said)] = "what you allowed, in every repository"
+    return tuple(f"{files.shown(path)} stays, with {what}; `rm -r {quoted(path)}`" for path, what in there.items())
+
+
+def _remove_folder(workspace: Workspace, *, with_lock: bool) -> None:
+    """Delete the empty folders of the state folder; with the lock, where nothing else is left, the folder itself."""
+    if with_lock:
+        with workspace.locked():
+            folders.remove(workspace.lock)
     for each in sorted((each.path for each in folders.walk(workspace.state_root)), reverse=True):
         with suppress(OSError):  # somebody has put something there since
             folders.remove_empty(each)

@@ -71,7 +71,7 @@ def without(text: str, pieces: Sequence[Piece], name: str) -> str:
         else:
             shown = " ".join(piece.new.split())[:60]
             message = f"{name} was edited where `init` had added to it ({shown}…)"
-            help_ = "take that part out by hand, then run `taskstate init --remove` again"
+            help_ = "remove that part by hand, then run `taskstate init --remove` again"
             raise TaskstateError(message, help=help_, code="cannot-edit")
     return left
 
@@ -100,7 +100,7 @@ def with_hook(text: str, event: str, entry: Mapping[str, Any], name: str) -> str
     if present is None:
         return _with(text or _EMPTY, ("hooks", event), [entry], name)
     if present.kind != "sequence":
-        raise _refused(name, f"hooks.{event} is no list")
+        raise _refused(name, f"hooks.{event} is not a list")
     return _with(text, ("hooks", event, len(present.items)), entry, name)
 
 
@@ -110,7 +110,7 @@ def with_items(text: str, path: tuple[str, ...], items: Sequence[str], name: str
     if present is None:
         return _with(text or _EMPTY, path, list(items), name)
     if present.kind != "sequence":
-        raise _refused(name, f"{'.'.join(path)} is no list")
+        raise _refused(name, f"{'.'.join(path)} is not a list")
     missing = [each for each in items if each not in present.value()]
     for number, item in enumerate(missing, len(present.items)):
         text = _with(text, (*path, number), item, name)
@@ -231,14 +231,14 @@ def _with(text: str, path: tuple[str | int, ...], value: object, name: str) -> s
         return text
     parent = root.get(*path[:depth])
     if parent is None or parent.kind != ("sequence" if isinstance(path[depth], int) else "mapping"):
-        raise _refused(name, f"{'.'.join(map(str, path[:depth]))} is no object")
+        raise _refused(name, f"{'.'.join(map(str, path[:depth]))} is not an object")
     for key in reversed(path[depth + 1 :]):
         value = {key: value}
     newline = newline_of(text)
     edits = set_json(without_comments(text), root, path[: depth + 1], value, newline=newline)
     after = apply(text, around_comments(text, edits, newline))
     if _plain(after, name) != _plain(apply(without_comments(text), edits), name) or _said(after) != _said(text):
-        raise _refused(name, "its comments stand where something is to be added")
+        raise _refused(name, "it has comments where something is to be added")
     return after
 
 
@@ -263,7 +263,7 @@ def _root(text: str, name: str) -> Node:
 
 def _refused(name: str, why: str) -> TaskstateError:
     message = f"{name} cannot be added to safely: {why}"
-    return TaskstateError(message, help=f"mend {name}, then run this again", code="cannot-edit")
+    return TaskstateError(message, help=f"fix {name}, then run this again", code="cannot-edit")
 
 
 # TOML and Markdown
@@ -277,7 +277,7 @@ def with_toml_server(text: str, server: str, entry: Mapping[str, Any], name: str
         raise _refused(name, str(error)) from error
     servers = before.get("mcp_servers", {})
     if not isinstance(servers, dict):
-        raise _refused(name, "its mcp_servers are no table")
+        raise _refused(name, "its mcp_servers are not a table")
     if server in servers:
         return text
     newline = newline_of(text)

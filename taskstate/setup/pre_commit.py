@@ -24,7 +24,7 @@ HOOK_TYPES = ("pre-commit", "pre-merge-commit")  # a merge that git finishes its
 _HOOK_ID = "taskstate-lint"
 _TYPES_KEY = "default_install_hook_types"
 _TYPES_LINE = f"{_TYPES_KEY}: [{', '.join(HOOK_TYPES)}]\n"  # so that a plain `pre-commit install` installs both
-_README = "its README says how"
+_README = f"who set it up knows how: git log -- {PRE_COMMIT}"
 
 # How a hook calls the program. One of a graphical client has a short PATH, so git's configuration may name it. A
 # program that the system cannot start, as after an update of Python (126, 127), counts as one that is not there.

@@ -137,19 +137,24 @@ def configure_git(workspace: Workspace, *, dry_run: bool = False) -> tuple[str, 
     return tuple(wanted)
 
 
-def unconfigure_git(workspace: Workspace) -> None:
+def unconfigure_git(workspace: Workspace, *, dry_run: bool = False) -> tuple[str, ...]:
     """Take out of the repository's configuration what `configure_git` set, but for a driver with another command.
+
+    Return what that was.
 
     Raises:
         GitFailed: the configuration cannot be written.
     """
     if git.toplevel(workspace.root) is None:
-        return
+        return ()
     values = _configured(workspace, "--local")
-    ours = (DRIVER_KEY, values.get(DRIVER_KEY) in {DRIVER, _PLAIN_DRIVER}), (PROGRAM_KEY, PROGRAM_KEY in values)
-    for section in (key.rpartition(".")[0] for key, is_there in ours if is_there):
+    ours = (values.get(DRIVER_KEY) in {DRIVER, _PLAIN_DRIVER}, PROGRAM_KEY in values)
+    keys = zip(GIT_CONFIG, (DRIVER_KEY, PROGRAM_KEY), ours, strict=True)
+    there = {name: key.rpartition(".")[0] for name, key, is_there in keys if is_there}
+    for section in () if dry_run else there.values():
         _require_own_configuration(workspace, f"git config --remove-section {section}")
         git.run(["config", "--local", "--remove-section", section], workspace.root)
+    return tuple(there)
 
 
 def _require_own_configuration(workspace: Workspace, command: str) -> None:

@@ -50,7 +50,7 @@ def require_at_rest(workspace: Workspace) -> str:
         oldest = ".".join(map(str, git.MINIMUM_VERSION))
         raise GitFailed(problem, help=f"install git {oldest} or newer, or put it on the PATH")
     if git.toplevel(workspace.root) is None:
-        message = f"{files.shown(workspace.root)} is no working tree of git, and snapshots are trees of git"
+        message = f"{files.shown(workspace.root)} is not a working tree of git, and snapshots are trees of git"
         raise TaskstateError(message, help="run `git init` there, and make a first commit", code="no-git")
     require_no_git_operation(workspace)
     head = git.head(workspace.root)
@@ -59,12 +59,12 @@ def require_at_rest(workspace: Workspace) -> str:
         from shlex import quote
 
         names = " ".join(map(quote, unmerged))
-        message = f"git has not merged {drift.first_paths(unmerged)}, so it is not settled which version holds"
+        message = f"git has not merged {drift.first_paths(unmerged)}, so nobody has decided which version is right"
         help_ = f"see that the file says what it should (`taskstate lint`), then `git add -- {names}`"
         raise TaskstateError(message, help=help_, code="under-way")
     if unmerged:
-        message = f"git has not merged {drift.first_paths(unmerged)}: the working tree is not what anybody left"
-        help_ = "settle the conflict, then `git add` the file; or give it up (`git status` says how)"
+        message = f"git has not merged {drift.first_paths(unmerged)}, so the working tree cannot be compared"
+        help_ = "resolve the conflict, then `git add` the file; or abort the merge (`git status` says how)"
         raise TaskstateError(message, help=help_, code="under-way")
     if head is None:
         message = "the branch has no commit yet, so there is nothing to compare the working tree with"
@@ -80,8 +80,8 @@ def require_no_git_operation(workspace: Workspace) -> None:
     """
     operation = git.operation_in_progress(workspace.root)
     if operation:
-        message = f"git is in the middle of {operation}: the working tree is not what anybody left"
-        raise TaskstateError(message, help="finish it or give it up (`git status` says how)", code="under-way")
+        message = f"git is in the middle of {operation}, so the working tree cannot be compared"
+        raise TaskstateError(message, help="finish or abort it (`git status` says how)", code="under-way")
 
 
 def committed_since(workspace: Workspace, base: str, task_id: str) -> tuple[str, ...]:
@@ -105,7 +105,7 @@ def no_commit(base: str, task_id: str) -> TaskstateError:
     """Return the error for a base commit that is missing here, or that is no commit id."""
     message = f"the base commit {git.printable(base) or 'that is named'} is not in this repository"
     fetch = "fetch it (in a shallow clone: `git fetch --unshallow`)"
-    help_ = f'{fetch}, or begin anew at HEAD: `taskstate snapshot resolve {task_id} --note "WHY"`'
+    help_ = f'{fetch}, or start again at HEAD: `taskstate snapshot resolve {task_id} --note "WHY"`'
     return TaskstateError(message, help=help_, code="no-commit")
 
 

@@ -26,6 +26,7 @@ SHOWN = 5  # paths listed in a message
 TREE_DIGITS = 12  # of a tree's id in a message
 COMMITS = "commits"  # explains what came in by them; other explanations are `LOG` and the id of a task
 LOG = "log"
+LAST_TURN = "the last turn"  # in the place of a role: it left what is compared
 STAGED_OTHERWISE = "only what is staged differs from the snapshot"
 
 _SUBMODULE = "160000"
@@ -83,7 +84,7 @@ class Check(NamedTuple):
 class Explained(NamedTuple):
     """A file that differs from a snapshot and is no drift: `by` commits, a recorded log, or the task with this id.
 
-    `turn` tells of that task's open turn, to which it is put down though nobody has recorded it yet.
+    `turn` tells of that task's open turn, as whose work it counts though nobody has recorded it yet.
     """
 
     path: str
@@ -129,12 +130,13 @@ def require_tree(tree: str | None, expected: str, task_id: str, look: str) -> No
     if not expected:
         return
     if not re.fullmatch(r"[0-9a-fA-F]{7,64}", expected):
-        message, help_ = f"--expect-tree {expected!r} is no id of a tree", "give at least 7 of its digits"
+        message, help_ = f"--expect-tree {expected!r} is not an id of a tree", "give at least 7 of its digits"
         raise TaskstateError(message, help=help_, code="usage")
     if not (tree or "").startswith(expected.lower()):
-        now = f"it is {tree[:TREE_DIGITS]} now, not {expected[:TREE_DIGITS]}" if tree else "nothing watches it here"
+        now = f"it is {tree[:TREE_DIGITS]} now, not {expected[:TREE_DIGITS]}" if tree else "drift is not noticed here"
         message = f"task {task_id}: the working tree is not the one that was looked at: {now}"
-        help_ = f"`{look}` shows what is there; accept that, if it is right, with the tree that is there now"
+        again = f"if that is right: --expect-tree {tree[:TREE_DIGITS]}" if tree else "leave --expect-tree out"
+        help_ = f"`{look}` shows what is there; {again}"
         raise TaskstateError(message, help=help_, code="tree-changed")
 
 

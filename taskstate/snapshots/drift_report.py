@@ -9,6 +9,7 @@ from __future__ import annotations
 from taskstate.messages import first_of
 from taskstate.snapshots.drift import (
     COMMITS,
+    LAST_TURN,
     LOG,
     SHOWN,
     STAGED_OTHERWISE,
@@ -25,7 +26,7 @@ from taskstate.typed import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from taskstate.snapshots.drift import Explained, TreeDifferences
+    from taskstate.snapshots.drift import Difference, Explained, TreeDifferences
     from taskstate.storage.git.movement import Commit
 
 
@@ -58,7 +59,7 @@ def _notes(found: TreeDifferences) -> tuple[str, ...]:
     notes = [found.artifacts.value, *found.notes]
     if found.at_work:
         count = count_files(len(found.files or ()))
-        notes.append(f"{found.at_work} is at work since: {count} differ so far, and none of it counts as drift")
+        notes.append(f"{found.at_work} is at work: {count} differ so far, which is not drift")
     if found.superseded_by:
         count = (
             "what it left is not here" if found.files is None else f"{count_files(len(found.files))} it left otherwise"
@@ -80,10 +81,10 @@ def _notes(found: TreeDifferences) -> tuple[str, ...]:
 def _explanation(found: TreeDifferences, by: str) -> str:
     paths = tuple(each.path for each in found.explained if each.by == by and not each.turn)
     if by == LOG:
-        return f"the log of the checks, which is no drift: {first_paths(paths)}"
+        return f"the log of the checks, which is not drift: {first_paths(paths)}"
     if by != COMMITS:
-        return f"task {by} changed, which is no drift: {first_paths(paths)}"
-    return f"came in by commits, which is no drift: {first_paths(paths)} ({_commits_of(found, paths)})"
+        return f"task {by} changed, which is not drift: {first_paths(paths)}"
+    return f"came in by commits, which is not drift: {first_paths(paths)} ({_commits_of(found, paths)})"
 
 
 def put_down(explained: Sequence[Explained]) -> tuple[str, ...]:
@@ -92,7 +93,7 @@ def put_down(explained: Sequence[Explained]) -> tuple[str, ...]:
     for each in explained:
         if each.turn:
             by_turn.setdefault(f"the open turn of task {each.by} ({each.turn})", []).append(each.path)
-    return tuple(f"put down to {turn}: {first_paths(by_turn[turn])}" for turn in sorted(by_turn))
+    return tuple(f"counted as work of {turn}: {first_paths(by_turn[turn])}" for turn in sorted(by_turn))
 
 
 def _commits_of(found: TreeDifferences, paths: Sequence[str]) -> str:
@@ -113,10 +114,10 @@ def _checks(found: TreeDifferences) -> tuple[Check, ...]:
         "base_commit": (not held, f"{count_files(len(held))} committed since: {first_paths(held)}"),
         "tree_state": (not found.is_clean or not drift, "nothing differs from HEAD any more"),
         "checksums": (not contents and not lost, lost or f"{count_files(len(contents))}: {first_paths(contents)}"),
-        "status": (found.same_status or not drift, "git's status report is another one"),
-        "metadata": (not found.modes, f"another mode: {first_paths(found.modes)}"),
+        "status": (found.same_status or not drift, "git's status report differs"),
+        "metadata": (not found.modes, f"other file modes: {first_paths(found.modes)}"),
         "scope": (found.same_scope or not drift, "files in the Repository Paths appeared, vanished or were renamed"),
-        "diff": (found.same_tree or not drift, "the diff from the base is another one"),
+        "diff": (found.same_tree or not drift, "the diff from the base differs"),
     }
     checks |= {name: (True, "") for name in checks if found.at_work or found.superseded_by}
     results = [Check(name, ok, "" if ok else detail) for name, (ok, detail) in checks.items()]
@@ -144,8 +145,8 @@ def _edited(found: TreeDifferences, tree: str, accept: str) -> tuple[str, str]:
         return f"{tree}; {cause}", f"the snapshot was purged, so nothing can be put back from it; accept this: {accept}"
     paths = [each.path for each in found.files or ()]
     if found.ignored and set(found.ignored) == set(paths):
-        cause = f"{tree}: git ignores now what it took in then: {_differing_paths(found)}"
-        help_ = "take back the rule that ignores it (`git check-ignore -v FILE` names it), or accept it"
+        cause = f"{tree}: git now ignores files of the snapshot: {_differing_paths(found)}"
+        help_ = "remove the rule that ignores it (`git check-ignore -v FILE` names it), or accept it"
         return cause, f"{help_}: {accept}"
     if found.files and all(each.is_submodule for each in found.files):
         cause = f"{tree}: another commit is checked out in the submodule {_differing_paths(found)}"
@@ -153,8 +154,8 @@ def _edited(found: TreeDifferences, tree: str, accept: str) -> tuple[str, str]:
         return cause, f"{help_}: {accept}"
     ignored = f"; git ignores now: {first_paths(found.ignored)}" if found.ignored else ""
     if found.left:
-        cause = f"{tree}: HEAD is on another line, without {first_of([each.words for each in found.left], SHOWN)}"
-        help_ = f"go back to that line, or accept what is there: {accept}"
+        cause = f"{tree}: HEAD does not contain {first_of([each.words for each in found.left], SHOWN)}"
+        help_ = f"check out a commit that contains it, or accept what is there: {accept}"
         return f"{cause}; {_differing_paths(found)}{ignored}", help_
     if found.artifacts is Artifacts.ABSENT:
         return _elsewhere(found, tree, accept)
@@ -163,7 +164,7 @@ def _edited(found: TreeDifferences, tree: str, accept: str) -> tuple[str, str]:
 
 def _edited_here(found: TreeDifferences, tree: str, accept: str, ignored: str) -> tuple[str, str]:
     """Return cause and remedy for files that somebody edited, or took back, in this clone."""
-    restore = f"`taskstate snapshot verify {found.task_id} --role {found.role} {_to_restore(found)}`"
+    restore = f"`taskstate snapshot verify {found.task_id}{_of_role(found)} {to_restore(found.files or ())}`"
     paths = [each.path for each in found.files or ()]
     commits = _touching(found, paths)
     if found.is_clean and not commits:
@@ -175,7 +176,7 @@ def _edited_here(found: TreeDifferences, tree: str, accept: str, ignored: str) -
         return f"{tree}; {_differing_paths(found)}", f"look at what is there, and accept it: {accept}"
     help_ = f"put files back by {restore}, or accept them: {accept}"
     if all(each.change == "added" for each in found.files):
-        help_ = f"take them out of the tree, or accept them: {accept}"
+        help_ = f"delete them, or accept them: {accept}"
     if found.artifacts is Artifacts.BROKEN:
         help_ = f"accept what is there: {accept}"
     in_commits = f" ({first_of([each.words for each in commits], SHOWN)})" if commits else ""
@@ -183,11 +184,15 @@ def _edited_here(found: TreeDifferences, tree: str, accept: str, ignored: str) -
     return f"{tree}; {verb}: {first_paths(by_hand)}{in_commits}{ignored}", help_
 
 
-def _to_restore(found: TreeDifferences) -> str:
+def _of_role(found: TreeDifferences) -> str:
+    return "" if found.role == LAST_TURN else f" --role {found.role}"
+
+
+def to_restore(differences: Sequence[Difference]) -> str:
     """Return the option that puts back what differs, with the names of the files where they are few."""
     import shlex
 
-    names = [each.path for each in found.files or () if each.change != "added"]
+    names = [each.origin or each.path for each in differences if each.change != "added"]
     return shlex.join(["--restore", *names]) if 0 < len(names) <= SHOWN else "--restore FILE"
 
 

@@ -9,7 +9,7 @@ import re
 from contextlib import suppress
 
 from taskstate.errors import LockTimeout, TaskstateError
-from taskstate.model.delta_block import with_record
+from taskstate.model.delta_block import read_delta, with_record
 from taskstate.model.names import ARTIFACTS
 from taskstate.model.write_metadata import blocks_of
 from taskstate.snapshots import drift
@@ -52,6 +52,20 @@ def kept_trees(delta: Delta) -> tuple[str, ...]:
     turn, left = delta.turn, delta.left
     trees = (turn and turn.tree, left and left.tree, left and left.start_tree, *delta.last_seen.values())
     return tuple(dict.fromkeys(filter(None, trees)))
+
+
+def left_by_last_turn(loaded: Loaded) -> Snapshot:
+    """Return what the last turn left, the one before that which is open, as if a role had recorded it.
+
+    Raises:
+        TaskstateError: code "no-snapshot": no turn has left anything.
+    """
+    left = blocks_of(loaded.document).delta.left
+    if left is None or left.tree is None:
+        message = f"task {loaded.state.id}: no turn has left a working tree yet"
+        raise TaskstateError(message, help="`git status` says what differs from HEAD", code="no-snapshot")
+    said = {"tree": left.tree, "head": left.head}
+    return read_delta({"snapshots": {drift.LAST_TURN: said}}).snapshots[drift.LAST_TURN]
 
 
 def tree_folder(workspace: Workspace, task_id: str, tree: str) -> Path:

@@ -60,6 +60,7 @@ class RestoreResult(NamedTuple):
 def restore(workspace: Workspace, task_id: str, role: str, names: Sequence[str], request: Request) -> RestoreResult:
     """Restore the snapshot's version of files in the working tree; `names` are paths as a report prints them.
 
+    Without a role it is what the last turn left.
     All files and their target folders are checked, and what they replace is kept, before the first is written; what
     somebody writes there until it is replaced is kept, too. Files
     with git attributes come first, since the others are checked out according to them.
@@ -69,17 +70,19 @@ def restore(workspace: Workspace, task_id: str, role: str, names: Sequence[str],
             snapshot has no such file; code "objects-lost"; or a path cannot be written, or git is in the middle of an
             operation.
     """
-    roles.require_role(role, workspace.config.roles)
+    if role:
+        roles.require_role(role, workspace.config.roles)
     loaded = workspace.load(workspace.locate(task_id))
     require_open(loaded.state)
-    snapshot = require_snapshot(workspace, loaded, role)
-    later = superseded_by(blocks_of(loaded.document), role, workspace.config.roles)
+    snapshot = require_snapshot(workspace, loaded, role) if role else packs.left_by_last_turn(loaded)
+    delta = blocks_of(loaded.document).delta
+    later = superseded_by(blocks_of(loaded.document), role, workspace.config.roles) if role else ""
     if later:
         message = f"{later} went on from what {role} left, and is done: this would overwrite what {later} left"
         help_ = f'give the work back first: `taskstate role reopen {loaded.state.id} {role} --note "WHY"`'
         raise TaskstateError(message, help=help_, code="role-status")
     snapshot_base.require_at_rest(workspace)
-    packed, tree = filter(None, [packs.object_folder(workspace, snapshot)]), str(snapshot.tree)
+    packed, tree = packs.object_folders(workspace, loaded.state.id, delta), str(snapshot.tree)
     with worktree.scratch(workspace.root, *packed) as scratch, closing(Store(scratch, tree)) as store:
         if not is_here(workspace, store, tree, snapshot.head):
             raise objects_lost(workspace, snapshot)
@@ -175,7 +178,7 @@ def _require_writable_path(root: Path, file: _SnapshotFile) -> None:
         if not folders.is_folder(folder):
             help_ = "move that out of the way first"
             obstacle = files.shown(folder.relative_to(root))
-            message = f"{files.shown(file.name)} cannot be put back: {obstacle} is no folder now"
+            message = f"{files.shown(file.name)} cannot be put back: {obstacle} is not a folder now"
             raise TaskstateError(message, help=help_, code="not-a-file")
         if not folders.may(folder, os.W_OK | os.X_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
@@ -257,4 +260,4 @@ def _filter_note(workspace: Workspace, snapshot: Snapshot, contents: Mapping[_Sn
     changed = [name for name, sha256 in now.items() if hashes.get(name) not in {None, sha256}]
     if not changed:
         return ()
-    return (f"as git checks them out, with other line ends or filters than then: {drift.first_paths(changed)}",)
+    return (f"as git checks them out, with other line endings or filters: {drift.first_paths(changed)}",)

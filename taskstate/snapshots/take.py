@@ -155,7 +155,7 @@ def _require_unmoved(workspace: Workspace, task_id: str, base: str) -> None:
     committed = snapshot_base.committed_since(workspace, base, task_id)
     if committed:
         message = f"commits are held, and {drift.count_files(len(committed))} were committed since {base[: git.SHORT]}"
-        help_ = f'if that is right, begin anew at HEAD: `taskstate snapshot resolve {task_id} --note "WHY"`'
+        help_ = f'if that is right, start again at HEAD: `taskstate snapshot resolve {task_id} --note "WHY"`'
         raise TaskstateError(f"{message}: {drift.first_paths(committed)}", help=help_, code="committed")
 
 
@@ -189,7 +189,7 @@ def create_snapshot(current: SnapshotBase, state: TaskState, delta: Delta, reque
     if not content.entries and not request.clean:
         base = str(delta.base_commit)[: git.SHORT]
         message = f"nothing to snapshot: the working tree does not differ from the base commit {base}"
-        help_ = "take it when work is there; what git ignores is no part of a snapshot"
+        help_ = "take it when work is there; what git ignores is not part of a snapshot"
         raise TaskstateError(message, help=help_, code="nothing-to-snapshot")
     config = current.workspace.config
     scope = scope_of(state, config)
@@ -373,7 +373,7 @@ def _notes(content: _Content, scope: Scope, config: Config) -> tuple[str, ...]:
         )
         advice = "have git ignore it, or add it as a submodule"
         nested = drift.first_paths(content.nested)
-        notes.append(f"warning: the files of {repositories} are no part of the snapshot: {nested}; {advice}")
+        notes.append(f"warning: the files of {repositories} are not part of the snapshot: {nested}; {advice}")
     if len(content.diff) > _LARGE:
         size = len(content.diff) / 1024**2
         notes.append(f"warning: the diff holds {size:.1f} MB: see whether a generated or binary file got into the tree")

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from taskstate.storage.git.objects import TreeEntry
     from taskstate.workspace.workspace import Loaded, Workspace
 
-NO_DIFF = "the tree of then is not here, so there is no diff: files are compared by the lists in the state file"
+NO_DIFF = "the old tree is not in this clone, so there is no diff: files are compared by the lists in the state file"
 
 
 class Earlier(NamedTuple):
@@ -167,7 +167,7 @@ class _Comparison(_ComparisonFields):
         if stash:
             return f"{stash} has them"
         is_reset = snapshot is not None and movement.was_reset(root, snapshot.snapshot_time or "")
-        return "they were taken back by `git reset`, of which git's reflog tells" if is_reset else ""
+        return "they were undone by `git reset`, of which git's reflog tells" if is_reset else ""
 
     def _with_circumstances(self, found: TreeDifferences) -> TreeDifferences:
         """Return `found` with what else differs: status, scope, and what is ignored or gone."""

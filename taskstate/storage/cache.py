@@ -86,6 +86,11 @@ class Cache(Generic[Entry]):
         self._changed = self._changed or len(self._loaded) < len(entries)
 
     @property
+    def names(self) -> list[str]:
+        """The names of all entries, the newest last."""
+        return [*self._entries()]
+
+    @property
     def changed(self) -> bool:
         """Whether an entry was stored or removed."""
         return self._changed

@@ -38,7 +38,7 @@ _REFUSALS: dict[int, tuple[ErrorCode, str, str]] = {
     errno.ENOSPC: ("disk-full", "no space is left on the disk", "free some space, then run the command again"),
     errno.EDQUOT: ("disk-full", "the disk quota is used up", "free some space, then run the command again"),
     errno.EISDIR: ("not-a-file", "it is a folder", "name a file"),
-    errno.ENOTDIR: ("not-a-file", "it, or a part of its path, is no folder", "move it away, and put the folder there"),
+    errno.ENOTDIR: ("not-a-file", "it, or part of its path, is not a folder", "move it away, and put the folder there"),
     errno.ELOOP: ("is-link", "it is a symbolic link, or lies behind one", "put the real file or folder there"),
     errno.EINVAL: ("bad-name", "no file can have such a name", "choose another one"),
     errno.ENAMETOOLONG: ("bad-name", "the name is too long", "choose a shorter one"),
@@ -84,7 +84,7 @@ def resolved(root: Path, relative: str) -> Path:
     try:
         real_root, real = Path(os.path.realpath(root)), Path(os.path.realpath(root / relative))
     except (ValueError, OSError) as error:
-        raise _escapes(relative, "is no path that the system can use") from error
+        raise _escapes(relative, "is not a path that the system can use") from error
     if ".." in relative.replace("\\", "/").split("/") or relative.startswith("/") or real_root not in real.parents:
         raise _escapes(relative, "names nothing inside the repository")
     if any(part.casefold() == ".git" for part in real.relative_to(real_root).parts):

@@ -13,15 +13,40 @@ import shutil
 import sys
 
 from taskstate.storage import folders
+from taskstate.typed import NamedTuple
 from taskstate.version import VERSION
 
 NAME = "taskstate"
 # What each extra has to bring so that it counts as installed.
-_MODULES = {"lsp": ("pygls",), "mcp": ("mcp", "mcp_types"), "page": ("starlette", "uvicorn", "nh3")}
+_MODULES = {
+    "lsp": ("pygls",),
+    "mcp": ("mcp", "mcp_types"),
+    "page": ("starlette", "uvicorn", "nh3"),
+    "pre-commit": ("pre_commit",),
+    "tokens": ("splintr",),
+}
 # What the installers leave in the environment that they make for a tool, and the command that makes it anew.
 _TOOLS = {"uv-receipt.toml": "uv tool install", "pipx_metadata.json": "pipx install"}
 # An address that stands in files of the team: no name with a password, nothing that a shell or YAML reads otherwise.
-_ADDRESS = re.compile(r"(?:git\+)?(?:https?|ssh)://(?:git@)?[\w.~:/%+-]+(?:@[\w./-]+)?")
+_ADDRESS = re.compile(r"(?:git\+)?(?:https?|ssh)://(?:git@)?[\w.~:/%+-]+(?:@[\w./-]+)?(?:#subdirectory=[\w./-]+)?")
+
+
+class Source(NamedTuple):
+    """From where something was installed, with its commit; empty for an index. An editable one is a folder."""
+
+    address: str
+    is_editable: bool = False
+
+    @property
+    def folder(self) -> str:
+        """The path of a folder's address."""
+        from urllib.parse import unquote, urlsplit
+
+        return unquote(urlsplit(self.address).path)
+
+    def requirement(self, name: str) -> str:
+        """Return what an installer is told so that it takes a package from here."""
+        return f"{name} @ {self.address}" if self.address else name
 
 
 def program(name: str = NAME, path: str | None = None) -> str:
@@ -43,12 +68,15 @@ def lacks(extra: str) -> bool:
 
 def adding(extra: str) -> str:
     """Return the command that adds an extra to this installation."""
-    tool, wanted = _tool(), f"{NAME}[{extra}]"
-    if tool:
-        source = _source()
-        wanted = f"{wanted} @ {source}" if source else wanted
-        return f"{tool}{' --force' if tool.startswith('pipx') else ''} {shlex.quote(wanted)}"
-    return f"{_pip_install()} '{wanted}'"
+    tool = _tool()
+    if not tool:
+        return f"{_pip_install()} '{NAME}[{extra}]'"
+    # A tool is made anew, from where it came: what it has of other extras would be gone.
+    extras = f"[{','.join(each for each in _MODULES if each == extra or not lacks(each))}]"
+    source, flags = _source(), " --force" if tool.startswith("pipx") else ""
+    if source.is_editable:
+        return f"{tool}{flags} --editable {shlex.quote(source.folder + extras)}"
+    return f"{tool}{flags} {shlex.quote(source.requirement(NAME + extras))}"
 
 
 def adding_manager() -> str:
@@ -78,9 +106,9 @@ def of_manager(name: str) -> str:
 def elsewhere() -> str:
     """Return the command that installs the same taskstate on another machine; empty where this one cannot tell."""
     source = _source()
-    if source and not _ADDRESS.fullmatch(source):  # a folder or a wheel of this machine
+    if source.address and not _ADDRESS.fullmatch(source.address):  # a folder or a wheel of this machine
         return ""
-    wanted = f"{NAME} @ {source}" if source else f"{NAME}=={VERSION}"
+    wanted = source.requirement(NAME) if source.address else f"{NAME}=={VERSION}"
     return f'{_tool() or "pip install"} "{wanted}"'
 
 
@@ -104,13 +132,15 @@ def _pip_install() -> str:
     return f"{python} -m pip install" if find_spec("pip") else f"uv pip install --python {python}"
 
 
-def _source() -> str:
-    """Return the address from which this was installed, with its commit; empty for an index."""
+def _source() -> Source:
+    """Return from where this was installed; nothing for an index."""
     from importlib.metadata import PackageNotFoundError, distribution
 
     try:
         values = json.loads(distribution(NAME).read_text("direct_url.json") or "{}")
         url, commit = str(values.get("url") or ""), values.get("vcs_info", {}).get("commit_id")
+        is_editable = values.get("dir_info", {}).get("editable") is True
     except (PackageNotFoundError, ValueError, AttributeError):
-        return ""
-    return f"git+{url}@{commit}" if commit else url
+        return Source("")
+    below = f"#subdirectory={values['subdirectory']}" if values.get("subdirectory") else ""
+    return Source(f"git+{url}@{commit}{below}" if commit else url, is_editable=is_editable)

@@ -126,7 +126,7 @@ def _require_free(private: Private, plan: Plan) -> None:
         shared = sorted(wanted.intersection(path for operation in other for path in paths_of(operation)))
         if shared:
             message = f"an interrupted change of {files.shown(shared[0])} has to be finished first"
-            raise TaskstateError(message, code="pending", help="`taskstate doctor` says what keeps it from that")
+            raise TaskstateError(message, code="pending", help="`taskstate doctor` says what it waits for")
 
 
 def _require_possible(root: Path, plan: Plan) -> None:
@@ -304,7 +304,7 @@ def _in_both_ways(root: Path, paths: tuple[str, ...]) -> TaskstateError:
 
     moves = " && ".join(f"mv {quote(str(root / path))} {quote(str(_aside(root, path)))}" for path in paths)
     message = f"{_shown(paths)} {'were' if len(paths) > 1 else 'was'} changed since, and so was what it had written"
-    help_ = f"`{moves}` lets the next command finish it; put back from there what is yours"
+    help_ = f"`{moves}` lets the next command finish it; then copy your changes back from there"
     return TaskstateError(message, help=help_, code="recover-conflict")
 
 

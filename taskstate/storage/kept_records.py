@@ -56,7 +56,7 @@ class KeptRecord(NamedTuple):
         """
         data = files.read(self.path, files.MAX_BYTES)
         if not files.digest(data).startswith(self.digest):
-            raise ValueError("it is not as it was written")
+            raise ValueError("it was changed after it was written")
         return transaction.decode(data).plan
 
 

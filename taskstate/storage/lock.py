@@ -69,7 +69,9 @@ def _try(path: Path, polls: int = 0) -> int | None:
     held = False
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise TaskstateError(f"cannot lock {files.shown(path)}: it is no plain file", help="delete it", code="lock")
+            raise TaskstateError(
+                f"cannot lock {files.shown(path)}: it is not a plain file", help="delete it", code="lock"
+            )
         while not (taken := _take(descriptor)) and polls > 0:
             polls -= 1
             time.sleep(_POLL_SECONDS)

@@ -37,7 +37,7 @@ def hindrance(path: Path | str) -> str:
     place = next((each for each in way if not folders.is_folder(each) or not folders.may(each, os.X_OK)), way[-1])
     named = shlex.quote(str(place))
     if folders.is_link(place):
-        return f"no link is followed; put the real file or folder in the place of {named}"
+        return f"links are not followed; put the real file or folder where {named} is"
     if folders.is_folder(place):
         return "" if folders.may(place, os.R_OK | os.X_OK) else f"`chmod u+rwx {named}`, as its owner, opens it"
     is_above = place != way[-1] and folders.exists(place)

@@ -79,7 +79,7 @@ def keep(private: Private, text: ReplacedText, at: str) -> str:
     if not text.data.strip(_NO_TEXT):
         return ""
     if private.write is None:
-        message = f"{files.shown(text.path)} is not replaced, since what stands there cannot be kept"
+        message = f"{files.shown(text.path)} is not replaced, since the text that is there cannot be kept"
         raise TaskstateError(message, help=f"{private.refusal}: move that away", code="no-permission")
     sha = files.digest(os.fsencode(text.path) + b"\0" + text.data)
     present = {each.id: each for each in texts(private)}

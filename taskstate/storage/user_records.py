@@ -100,6 +100,15 @@ def forget(kind: Kind, root: Path) -> bool:
     return True
 
 
+def folder() -> Path | None:
+    """Return the folder with all that this user said of repositories; None where it is not there."""
+    try:
+        found = _state_folder() / "taskstate"
+    except TaskstateError:
+        return None
+    return found if folders.is_folder(found) else None
+
+
 def _place(kind: Kind, root: Path) -> tuple[Path, str]:
     """Return the path of the file for a repository, and the path that stands for the repository in it.
 
@@ -135,7 +144,7 @@ def _state_folder() -> Path:
 
 
 def _anew(kind: Kind) -> str:
-    return f"`{kind.command}` writes it anew"
+    return f"`{kind.command}` writes it again"
 
 
 def _doubt(kind: Kind, path: Path) -> str:

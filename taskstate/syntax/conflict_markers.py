@@ -15,6 +15,7 @@ from taskstate.typed import NamedTuple
 _MARKER = r"(?m)(?:^|(?<=\r))(?:(<{7})(?: [^\r\n]*)?|(={7})|(>{7})(?: [^\r\n]*)?)[ \t]*(?=[\r\n]|\Z)"
 # A marker whose fellows are gone: with a name behind it, since git writes one; a divider is also the line of a heading.
 _ALONE = r"(?m)(?:^|(?<=\r))(?:<{7}(?: [^\r\n]*)?|>{7}(?: [^\r\n]*)?|\|{7} [^\r\n]*[^|\s]|={7})[ \t]*(?=[\r\n]|\Z)"
+OURS, MIDDLE, THEIRS = "<<<<<<< ours\n", "=======\n", ">>>>>>> theirs\n"  # as our merge writes them
 _MARKS = ("<<<<<<<", ">>>>>>>", "|||||||", "=======")
 
 

@@ -277,7 +277,7 @@ def _front_matter(text: str) -> tuple[FrontMatter, int]:
     doubled: tuple[Problem, ...] = ()
     rest = _CLOSING.search(text, closing.end()) if not text[slice(*content)].strip() else None
     if rest and re.compile(_KEY).match(text, closing.end()):
-        message = "the mark `---` stands here a second time, and so the front matter is empty"
+        message = "the second `---` follows here, so the front matter is empty"
         doubled = (Problem("front-matter-doubled", message, Span(closing.start(), closing.start() + 3)),)
         content, closing = Span(closing.end(), rest.start()), rest
     result = _values(text[: closing.end()], *content)

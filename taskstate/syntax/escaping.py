@@ -65,7 +65,7 @@ def clean(text: str, *, what: str) -> str:
     lines = [line.rstrip(" \t") for line in text.split("\n")]
     text = "\n".join(lines).strip("\n")
     if not text.strip():
-        raise TaskstateError(f"{what} is empty", help="say something, or leave it out", code="empty")
+        raise TaskstateError(f"{what} is empty", help="say something", code="empty")
     return text
 
 

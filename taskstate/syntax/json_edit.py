@@ -47,7 +47,7 @@ def json_line(value: object) -> str:
     if text.isascii() and "\x7f" not in text:  # nearly always: nothing in it is invisible
         return text
     if not is_encodable(text):
-        raise CannotEdit("half of a surrogate pair is no character and cannot be written")
+        raise CannotEdit("half of a surrogate pair is not a character and cannot be written")
     text = invisible.escaped(text, json=True)
     return re.compile(_INVISIBLE).sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 

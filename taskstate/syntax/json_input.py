@@ -31,7 +31,7 @@ def read_object(text: str, name: str, form: str) -> dict[str, Any]:
 def unknown_key(name: str, key: str, known: Iterable[str]) -> TaskstateError:
     """Return the error for a key that is not among the known ones."""
     message = f"{name} has an unknown key {key!r}"
-    return TaskstateError(message, help=f"known are {', '.join(known)}", code="invalid-input")
+    return TaskstateError(message, help=f"choose from {', '.join(known)}", code="invalid-input")
 
 
 def wrong_value(name: str, key: str, expected: str) -> TaskstateError:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, Final, NoReturn
 
-AFTER_THE_END = "stands after the end of the JSON value"
+AFTER_THE_END = "comes after the end of the JSON value"
 NEVER_CLOSED = "that begins here is never closed"
 MAX_DEPTH = 100
 _MAX_SHOWN = 40  # characters of the text that a message repeats
@@ -279,9 +279,7 @@ class _Parser:
         if self.char(at) == ",":
             comma, at = at, self.skip(at + 1)
             if self.char(at) == closing:
-                raise self.stopped(
-                    comma, comma + 1, f"a comma stands before the closing {closing!r}, with nothing between them"
-                )
+                raise self.stopped(comma, comma + 1, f"there is a comma right before the closing {closing!r}")
             return at, True
         if at == self.end:
             self.unclosed(start)
@@ -300,7 +298,7 @@ class _Parser:
         if "\\" in content:
             content = json.loads(source)
             if compiled(_SURROGATE_ESCAPE).search(source) and not is_encodable(content):
-                message = "half of a surrogate pair is escaped here, which is no character"
+                message = "half of a surrogate pair is escaped here, which is not a character"
                 raise self.stopped(at, end, message, "surrogate")
         return Node("scalar", Span(at, end), "double", content)
 
@@ -323,7 +321,7 @@ class _Parser:
             raise self.stopped(self.start, self.end, "the JSON ends where a value is expected")
         word = self.text[at:end]
         if word in _CONSTANTS:
-            raise self.stopped(at, end, f"{word} is no JSON value; write null or a number", "constant")
+            raise self.stopped(at, end, f"{word} is not a JSON value; write null or a number", "constant")
         if not compiled(_NUMBER).fullmatch(word):
             raise self.stopped(at, end, _word_problem(word))
         if len(word) >= MANY_DIGITS and not any(sign in word for sign in ".eE"):
@@ -340,11 +338,14 @@ class _Parser:
         char = self.char(stop)
         if char == "\\":
             end = min(stop + 2, self.end)
-            raise self.stopped(stop, end, f"{self.text[stop:end]!r} is no JSON escape; a backslash is written \\\\")
+            raise self.stopped(stop, end, f"{self.text[stop:end]!r} is not a JSON escape; a backslash is written \\\\")
         if char in {"", "\n", "\r"}:
             raise self.stopped(at, stop, "a quoted text is not closed on its line")
         raise self.stopped(
-            stop, stop + 1, "a control character stands in a quoted text; write it as an escape such as \\t", "control"
+            stop,
+            stop + 1,
+            "there is a control character in a quoted text; write it as an escape such as \\t",
+            "control",
         )
 
     def unclosed(self, start: int) -> NoReturn:
@@ -387,7 +388,7 @@ def _word_problem(word: str) -> str:
         return f"a value is expected before {word!r}"
     if word.lower() in _WORDS or word == "None":
         meant = "null" if word == "None" else word.lower()
-        return f"{word} is no JSON value; write {meant}"
+        return f"{word} is not a JSON value; write {meant}"
     if word[0] in "-+.0123456789":
         return f"{word[:_MAX_SHOWN]} is not a JSON number"
-    return f"{word[:_MAX_SHOWN]} is not a JSON value; a text stands in double quotes"
+    return f"{word[:_MAX_SHOWN]} is not a JSON value; put a text in double quotes"

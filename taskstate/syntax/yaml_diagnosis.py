@@ -41,17 +41,20 @@ _RESERVED = {
 _PLAIN_WORDS = (
     (
         "mapping values are not allowed",
-        "a colon stands where none can be: in an unquoted value, or on a line that is indented too far",
+        "there is a colon where none may be: in an unquoted value, or on a line that is indented too far",
     ),
     ("cannot start any token", "this character cannot begin a value; put the value in double quotes"),
     ("could not find expected ':'", "this line is not of the form `key: value`"),
     ("end of stream", "the quote that begins here is never closed"),
     (
         "expected <block end>",
-        "this does not fit what stands before it: text behind a closing quote or bracket, or another indentation",
+        "this does not fit what comes before it: text follows a closing quote or bracket, or the indentation is wrong",
     ),
     ("expected ',' or", "the bracket that begins here is never closed, or a comma is missing in it"),
-    ("special characters", "a character stands here that YAML does not allow; write it as an escape in double quotes"),
+    (
+        "special characters",
+        "there is a character here that YAML does not allow; write it as an escape in double quotes",
+    ),
     ("unknown escape", "a backslash in double quotes must be doubled, or begin an escape such as \\n"),
 )
 
@@ -139,11 +142,9 @@ def _repairs(text: str, line: Span) -> Iterator[_Repair]:
         yield _quoted(_uncommented(value), at, "reserved-start", _RESERVED[value[0]])
     elif value[0] in '"[{':
         if re.compile(_AFTER_CLOSING).match(value):
-            yield _quoted(
-                _uncommented(value), at, "text-after-closing", "text stands behind a closing quote or bracket"
-            )
+            yield _quoted(_uncommented(value), at, "text-after-closing", "text follows a closing quote or bracket")
     elif ": " in value or value.endswith(":"):
-        yield _quoted(_uncommented(value), at, "colon-in-value", "an unquoted value holds a colon and a blank")
+        yield _quoted(_uncommented(value), at, "colon-in-value", "an unquoted value contains a colon and a space")
 
 
 def _quoted(value: str, at: int, kind: str, cause: str) -> _Repair:
@@ -203,7 +204,7 @@ def _has_continuation(text: str, line: Span, end: int) -> bool:
 
 def _diagnose_tab(text: str, start: int, end: int, fault: Fault) -> Fault:
     """Return the fault of a tab, with the edits that replace it and all further tabs that YAML refuses."""
-    message = "a tab stands here; YAML is indented with spaces"
+    message = "there is a tab here; indent YAML with spaces"
     for width in _INDENTS:
         edits = _without_tabs(text, start, end, width)
         if edits:

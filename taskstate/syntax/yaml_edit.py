@@ -238,7 +238,7 @@ class _Editor:
         """Return the end of a value's last line, behind which a line can be added."""
         end = self.lines.end(value.span.end)
         if self.lines.would_absorb(value, end):
-            raise CannotEdit("nothing can be added behind a text block that ends with blank lines", help=_BY_HAND)
+            raise CannotEdit("nothing can be added after a text block that ends with blank lines", help=_BY_HAND)
         return end
 
     # Removal
@@ -271,7 +271,7 @@ class _Editor:
             gap = self.text[start : entry.key.span.start] + self.text[entry.value.span.end : end]
         if "#" in gap:
             raise CannotEdit(
-                f"{entry.key.text!r} cannot be removed: a comment stands beside it in the brackets", help=_BY_HAND
+                f"{entry.key.text!r} cannot be removed: there is a comment beside it in the brackets", help=_BY_HAND
             )
         return Edit(start, end, "")
 
@@ -283,7 +283,7 @@ class _Editor:
         if not self.lines.begins(entry.key.span.start):  # the first entry, behind a dash: the second moves up
             following = mapping.entries[number + 1].key.span.start
             if "#" in self.text[entry.value.span.end : following]:
-                raise CannotEdit(f"{entry.key.text!r} cannot be removed: a comment stands below it", help=_BY_HAND)
+                raise CannotEdit(f"{entry.key.text!r} cannot be removed: there is a comment below it", help=_BY_HAND)
             return Edit(entry.key.span.start, following, "")
         if number and self.lines.would_absorb(
             mapping.entries[number - 1].value, end, column=entry.key.span.start - start

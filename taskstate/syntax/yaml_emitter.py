@@ -73,7 +73,7 @@ def double_quoted(text: str) -> str:
         CannotEdit: the string holds half of a surrogate pair, which no UTF-8 file can hold.
     """
     if not is_encodable(text):
-        raise CannotEdit("half of a surrogate pair is no character and cannot be written")
+        raise CannotEdit("half of a surrogate pair is not a character and cannot be written")
     if is_plain(text) and {'"', "\\", "\n", "\t", "\r"}.isdisjoint(text):
         return f'"{text}"'
     parts, at = list[str](), 0
@@ -106,7 +106,7 @@ def yaml_block(value: object, indent: int) -> list[str]:
         return [line for key, child in value.items() for line in yaml_entry(key, child, indent=indent)]
     if is_list(value):
         return [line for child in value for line in yaml_item(child, indent=indent)]
-    raise CannotEdit(f"a value of type {type(value).__name__} is no block")
+    raise CannotEdit(f"a value of type {type(value).__name__} is not a block")
 
 
 def yaml_item(value: object, *, indent: int = 0) -> list[str]:

@@ -30,7 +30,7 @@ class _Shape(NamedTuple):
 
 
 _SHAPES = (
-    _Shape("no-blank", rf"{_KEY}:[^\s:/].*", "no blank stands behind the colon"),
+    _Shape("no-blank", rf"{_KEY}:[^\s:/].*", "the space after the colon is missing"),
     _Shape(
         "quote-unclosed", rf"(?:- +)?(?:{_KEY} *: +)?(?:\"[^\"]*|'[^']*)", "the quote that begins here is never closed"
     ),
@@ -39,12 +39,12 @@ _SHAPES = (
         rf"{_BEFORE}(?:\[[^\]]*|\{{[^}}]*)",
         "the bracket that begins here is never closed",
     ),
-    _Shape("equals-sign", rf"{_KEY} *=.*", "an equals sign stands where a colon belongs"),
+    _Shape("equals-sign", rf"{_KEY} *=.*", "there is an equals sign instead of a colon"),
     _Shape("remark", r"(?://|--|;|<!--|/\*).*", "this looks like a remark, which begins with `#` in YAML"),
-    _Shape("list-item", r"[-*] .*", "an item of a list stands where a key belongs"),
+    _Shape("list-item", r"[-*] .*", "there is a list item instead of a key"),
     _Shape("not-an-entry", rf"(?!{_KEY} *:(?: |$)).*", "this line is not of the form `key: value`"),
 )
-_INDENTATION = _Shape("indentation", "", "this line is indented otherwise than those around it")
+_INDENTATION = _Shape("indentation", "", "this line is not indented like the lines around it")
 
 
 def line_to_blame(text: str, start: int, end: int, fault: Fault) -> Fault | None:

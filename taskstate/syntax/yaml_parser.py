@@ -123,13 +123,13 @@ class _Builder:
         self.documents += 1
         if event.explicit or self.documents > 1:
             raise self.stopped(
-                self.span(event), "a document mark (`---`, or a directive `%`) stands inside the front matter"
+                self.span(event), "there is a document mark (`---`, or a directive `%`) inside the front matter"
             )
 
     def document_end(self, event: Any) -> None:  # noqa: ANN401
         """Refuse an explicit `...`."""
         if event.explicit:
-            raise self.stopped(self.span(event), "a document end mark (`...`) stands inside the front matter")
+            raise self.stopped(self.span(event), "there is a document end mark (`...`) inside the front matter")
 
     def scalar(self, event: Any) -> None:  # noqa: ANN401
         """Add a scalar."""
@@ -140,7 +140,7 @@ class _Builder:
         if style in {"literal", "folded"}:
             span = Span(span.start, span.start + len(span.of(self.text).rstrip(" \t\r\n")))
         if not is_encodable(event.value):
-            raise self.stopped(span, "half of a surrogate pair is escaped here, which is no character")
+            raise self.stopped(span, "half of a surrogate pair is escaped here, which is not a character")
         self.attach(Node("scalar", span, style, event.value), event.anchor)
 
     def alias(self, event: Any) -> None:  # noqa: ANN401
@@ -160,7 +160,7 @@ class _Builder:
         size, height = _measure(target)
         self.expanded += size
         if self.expanded > _MAX_EXPANDED:
-            raise self.stopped(span, f"the aliases stand for more than {_MAX_EXPANDED} values", "aliases")
+            raise self.stopped(span, f"the aliases expand to more than {_MAX_EXPANDED} values", "aliases")
         if len(self.stack) + height > MAX_DEPTH:
             raise self.stopped(span, f"the front matter is nested more than {MAX_DEPTH} levels deep", "nesting")
         self.attach(pin(target, f"it is an alias (`*{event.anchor}`)")._replace(span=span), None)

@@ -66,7 +66,7 @@ def _require_open(state: TaskState) -> None:
         TaskstateError: code "task-closed".
     """
     if state.status == COMPLETE:
-        help_ = f'`taskstate reopen {state.id} --note "WHY"` takes it back to work'
+        help_ = f'`taskstate reopen {state.id} --note "WHY"` reopens it'
     elif state.status == DROPPED:
         help_ = "add it to another task"
     else:
@@ -177,7 +177,7 @@ def _criterion(loaded: Loaded, number: int) -> Criterion:
     wrong = next((each for each in criteria.malformed if each.number == number), None)
     if wrong:
         line = loaded.document.position(wrong.span.start).line + 1
-        message = f"{loaded.relative}, line {line}: criterion {number} is none: {wrong.flaw.reason}"
+        message = f"{loaded.relative}, line {line}: criterion {number} is malformed: {wrong.flaw.reason}"
         raise TaskstateError(message, help=wrong.flaw.cure, code="not-found")
     count = len(criteria.sound) + len(criteria.malformed)
     hint = f"it has {count}, counted from 1" if count else "it has none"

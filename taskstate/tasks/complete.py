@@ -92,7 +92,8 @@ def _require_no_drift(loaded: Loaded, missing: tuple[Gap, ...]) -> None:
 
 def _incomplete(task_id: str, gaps: tuple[str, ...]) -> SeveralReasons:
     count = "1 thing is" if len(gaps) == 1 else f"{len(gaps)} things are"
-    help_ = f'see to that, or record why it is let pass: `taskstate complete {task_id} --force --note "WHY"`'
+    record = "`criterion check`, `feature pass` and `chain output set` record it"
+    help_ = f'do that ({record}), or say why not: `taskstate complete {task_id} --force --note "WHY"`'
     return SeveralReasons(f"task {task_id} cannot be completed, {count} missing", gaps, help=help_, code="incomplete")
 
 
@@ -107,7 +108,7 @@ def _require_completable(loaded: Loaded) -> None:
     if state.status == COMPLETE:
         message = f"task {state.id} is complete already"
         raise TaskstateError(message, help=f"`taskstate reopen {state.id} --note WHY` reopens it", code="complete")
-    preconditions.require_work(state, "output to hand down", f"`taskstate permanent close {state.id}` closes it")
+    preconditions.require_work(state, "output for other tasks", f"`taskstate permanent close {state.id}` closes it")
     if state.problems:
         raise unreadable_error(loaded, state.problems[0].span, state.problems[0].message)
     _require_phases(loaded)
@@ -133,7 +134,7 @@ def _plan(workspace: Workspace, loaded: Loaded, request: Request, note: str, wai
     text = completed_text(loaded.document.text, _output(workspace, loaded.state, request))
     text = purge.purged_text(workspace, text)
     ended = open_turns.ended_note(loaded.document, request.metadata.actor)
-    notes = (*(f"let pass: {each.words}" for each in waived), *ended)
+    notes = (*(f"waived: {each.words}" for each in waived), *ended)
     said = {"waived": [*dict.fromkeys(each.key for each in waived)], "missing": [each.words for each in waived]}
     event = request.metadata.event("waived", note=note, **said)
     text, before = with_oldest_moved(workspace, parse(with_event(text, event) if waived else text))
@@ -235,5 +236,5 @@ def _holders(workspace: Workspace, state: TaskState) -> tuple[str, ...]:
         except TaskstateError:
             continue  # unreadable; `taskstate lint` reports it
         if loaded.state.status not in CLOSED and chain.has_input(loaded.document, state.id):
-            notes.append(f"{path} holds what was handed down, and gets it anew when the task is complete again")
+            notes.append(f"{path} keeps the old output until the task is complete again")
     return tuple(notes)

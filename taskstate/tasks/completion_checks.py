@@ -83,7 +83,7 @@ def _check_gaps(blocks: ToolBlocks, names: tuple[str, ...]) -> Iterator[Gap]:
     waived = role_rules.waived_checks(blocks, last)
     for name, detail in role_rules.failing_checks(blocks, last.qa):
         if name not in waived:
-            yield Gap(f"check:{name}", f"the check {files.shown(name)} of {last.name} does not hold: {detail}")
+            yield Gap(f"check:{name}", f"the check {files.shown(name)} of {last.name} does not pass: {detail}")
 
 
 def _context_gaps(workspace: Workspace, loaded: Loaded) -> Iterator[Gap]:
@@ -123,7 +123,7 @@ def _form_gaps(state: TaskState) -> Iterator[Gap]:
         line = state.document.position(each.span.start).line + 1
         words = one_line(each.span.of(state.document.text), _LONGEST)
         yield Gap(
-            f"criterion-form:{number}", f"line {line} is no criterion: {words}: {each.flaw.reason}; {each.flaw.cure}"
+            f"criterion-form:{number}", f"line {line} is not a criterion: {words}: {each.flaw.reason}; {each.flaw.cure}"
         )
 
 
@@ -153,7 +153,7 @@ def _propagation_gaps(state: TaskState) -> Iterator[Gap]:
     try:
         chain_quotes.require_clean(state.id, " ".join(state.title.split()), output)
     except TaskstateError as error:
-        yield Gap("handing-down", f"the {chain.OUTPUT} cannot be handed down: {cause or error.message}")
+        yield Gap("handing-down", f"the {chain.OUTPUT} cannot be read: {cause or error.message}")
 
 
 # Features

@@ -117,7 +117,7 @@ def _require_features(state: TaskState) -> None:
     entries = checklist.root.get("features") if checklist else None
     if checklist is None or entries is None or len(entries.items) != len(checklist.features):
         message = f"the Feature Checklist of task {state.id} cannot be read"
-        raise TaskstateError(message, help="run `taskstate lint` and mend what it finds", code="unreadable")
+        raise TaskstateError(message, help="run `taskstate lint` and fix what it finds", code="unreadable")
     counts = Counter(each.id for each in checklist.features)
     repeated = next((each for each, count in counts.items() if count > 1), None)
     if repeated is not None:
@@ -194,7 +194,7 @@ def _description(loaded: Loaded, count: int, statements: list[tuple[str, int]]) 
     if not whole or document_kinds.kind_of(state.document).is_placeholder(whole):
         return "\n\n".join(paragraphs)
     if size_in_bytes(whole) > _MAX_DESCRIPTION:
-        return "\n\n".join((*paragraphs, f"What the whole is for stands in `{loaded.relative}`."))
+        return "\n\n".join((*paragraphs, f"The purpose of the whole is in `{loaded.relative}`."))
     return "\n\n".join((*paragraphs, "The whole is for this:", whole))
 
 

@@ -46,7 +46,7 @@ def drop(workspace: Workspace, task_id: str, request: Request, *, note: str) -> 
     def job(loaded: Loaded) -> Change:
         state = loaded.state
         require_work(state, "work to give up", f"`taskstate permanent close {state.id}` closes it")
-        require_not_complete(state, ", and its output handed down: it cannot be dropped")
+        require_not_complete(state, ", and other tasks may use its output: it cannot be dropped")
         if state.status == DROPPED and blocks_of(state.document).is_dropped:  # the status alone may be by hand
             return Change(text=loaded.document.text, notes=("dropped already",))
         roles.require_no_drift(blocks_of(loaded.document), state.id)
@@ -83,4 +83,4 @@ def _notes(workspace: Workspace, state: TaskState) -> Iterator[str]:
     if waiting:
         shown = first_of(sorted(waiting, key=names.id_key), _SHOWN)
         verb = "depends" if len(waiting) == 1 else "depend"
-        yield f"{shown} {verb} on it, and cannot become ready: take it out of `depends_on` there"
+        yield f"{shown} {verb} on it, and cannot become ready: remove it from `depends_on` there"

@@ -10,6 +10,7 @@ from taskstate.errors import TaskstateError
 from taskstate.model.algorithms import DependencyGraph
 from taskstate.model.document_kinds import kind_of
 from taskstate.model.names import id_key
+from taskstate.model.start_of_work import start_of_work
 from taskstate.model.static_context import CRITERIA, SEALED_VALUES, SECTION, is_sealed, read_static
 from taskstate.model.statuses import BLOCKED, CREATED, IN_PROGRESS
 from taskstate.model.task_state import read_state
@@ -73,7 +74,7 @@ def edit(workspace: Workspace, task_id: str, asked: Edited, request: Request) ->
             steps += _dependency_steps(workspace, loaded, asked.depends_on, request)
         if asked.blocked or asked.unblocked:
             steps.append(lambda now: _with_status(now, asked, request))
-        return joined(loaded, [*steps, lambda now: Change(*with_oldest_moved(workspace, now.document))])
+        return joined(loaded, [*steps, _begun, lambda now: Change(*with_oldest_moved(workspace, now.document))])
 
     return change(workspace, task_id, job, request)
 
@@ -88,9 +89,17 @@ def add_criteria(workspace: Workspace, task_id: str, texts: tuple[str, ...], req
     def job(loaded: Loaded) -> Change:
         _require_open(loaded.state)
         text = _with_criteria(loaded, texts)
-        return _resealed(workspace, loaded, Change(text), Edited(), request)
+        return joined(loaded, [lambda now: _resealed(workspace, now, Change(text), Edited(), request), _begun])
 
     return change(workspace, task_id, job, request)
+
+
+def _begun(loaded: Loaded) -> Change:
+    """Return the change that begins a task on which a turn is open: what it waited for may be written now."""
+    begun = start_of_work(loaded.state)
+    if not begun.edits or blocks_of(loaded.document).delta.turn is None:
+        return Change(loaded.document.text)
+    return Change(apply(loaded.document.text, begun.edits), notes=begun.notes)
 
 
 def _require_open(state: TaskState) -> None:
@@ -100,7 +109,7 @@ def _require_open(state: TaskState) -> None:
         TaskstateError: code "kind" or "task-closed".
     """
     require_work(state, "criteria and plan to edit", "`taskstate permanent update` changes a section of it")
-    require_not_complete(state, ", and its output handed down", code="task-closed")
+    require_not_complete(state, ", and other tasks may use its output", code="task-closed")
 
 
 # What is sealed
@@ -184,7 +193,7 @@ def _with_criteria(loaded: Loaded, texts: tuple[str, ...]) -> str:
         between = document.newline * (1 if listed else 2)
         text = apply(document.text, [Edit(above.end, above.end, between + with_newlines(items, document.newline))])
     if len(read_state(document.with_text(text)).criteria) != len(state.criteria) + len(texts):
-        message = f"{loaded.relative}: the criteria cannot be added where they stand"
+        message = f"{loaded.relative}: no criterion can be added in this section"
         raise TaskstateError(message, help="run `taskstate lint` on it first", code="unsafe")
     return text
 

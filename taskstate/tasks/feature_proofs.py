@@ -73,7 +73,7 @@ def proved_by_command(  # noqa: PLR0913 - what is proved, by what, and who waits
     if ran.exit_status:
         raise CommandFailed(
             f"`{command}` exited with status {ran.exit_status}, so feature {feature_id} is not recorded as passing",
-            help=f"mend it, or record it with `taskstate feature fail {task_id} {feature_id}`",
+            help=f"fix it, or record it with `taskstate feature fail {task_id} {feature_id}`",
             tail=ran.tail(allow),
         )
     return FeatureResult(passes=True, evidence=ran.evidence(allow), log=ran.log)

@@ -227,7 +227,7 @@ def _why_not(task: IndexedTask, by_id: Mapping[str, IndexedTask]) -> str:
         verb = "is" if len(missing) == 1 else "are"
         reasons.append(f"it depends on {first_of(missing, _SHOWN)}, which {verb} not there")
     if permanent:
-        reasons.append(f"it depends on {first_of(permanent, _SHOWN)}, which is a permanent task and hands nothing down")
+        reasons.append(f"it depends on {first_of(permanent, _SHOWN)}, which is a permanent task: it has no output")
     if dropped:
         verb = "was" if len(dropped) == 1 else "were"
         reasons.append(f"it depends on {first_of(dropped, _SHOWN)}, which {verb} dropped")

@@ -137,7 +137,7 @@ def _stamped(loaded: Loaded, text: str, request: Request) -> str:
 
 def _references(workspace: Workspace, own: Path, renaming: _Renaming, request: Request) -> Iterator[journal.Operation]:
     """Yield the changes of the other state files that refer to the task."""
-    for path in workspace.state_files():
+    for path in workspace.counted("reading tasks", workspace.state_files()):
         if path == own:
             continue
         loaded = workspace.load(path)

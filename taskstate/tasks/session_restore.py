@@ -130,14 +130,24 @@ def _earlier(workspace: Workspace, loaded: Loaded, revision: str) -> _Earlier:
 
 
 def _of_other_sides(root: Path, commit: str, path: str) -> frozenset[Item]:
-    """Return the sessions of what is being merged, and of HEAD where a commit is no earlier state of it."""
+    """Return the sessions of what is being merged, and of HEAD where a commit is no earlier state of it.
+
+    Not those that a side has in the place of one that it had before: these it has rewritten.
+    """
     head = git.head(root)
     sides = [*git.merge_heads(root)]
     if head and bases.base_of(root, commit, head) != commit:
         sides.append(head)
+    found: set[Item] = set()
     with closing(git.Objects(root)) as objects:
-        texts = [(objects.read(f"{side}:{path}") or b"").decode("utf-8", "replace") for side in sides]
-    return frozenset(item for text in texts for item in _sessions_of(read_state(parse(text))))
+        for side in sides:
+            base = bases.base_of(root, commit, side)
+            texts = ((objects.read(f"{each}:{path}") or b"").decode("utf-8", "replace") for each in (base, side))
+            before, state = (read_state(parse(text)) for text in texts)
+            kept = _sessions_of(state)
+            rewritten = {(each.number, each.time) for each in before.sessions if session_item(each) not in kept}
+            found |= {session_item(each) for each in state.sessions if (each.number, each.time) not in rewritten}
+    return frozenset(found)
 
 
 def _sessions_of(state: TaskState) -> frozenset[Item]:
@@ -178,7 +188,7 @@ def _wanted(workspace: Workspace, loaded: Loaded, earlier: _Earlier, number: int
     then = [each for each in earlier.state.sessions if each.number == number]
     if number <= max(state.archived, read_archive(workspace, state.id).last):
         message = f"session {number} of task {state.id} is archived"
-        help_ = f"`taskstate archive restore {state.id}` takes archived sessions back into the log"
+        help_ = f"`taskstate archive restore {state.id}` moves archived sessions back into the log"
         raise TaskstateError(message, help=help_, code="archived")
     if not then or any(find_conflicts(each.entry) for each in then):
         what = "no session" if not then else "a conflict in session"
@@ -189,7 +199,7 @@ def _wanted(workspace: Workspace, loaded: Loaded, earlier: _Earlier, number: int
     missing = [each for each in then if session_item(each) not in standing]
     if not missing:
         now = standing[session_item(then[0])]
-        message = f"session {number} stands as it was in {earlier.name}" + (f", as {now}" if now != number else "")
+        message = f"session {number} is already as in {earlier.name}" + (f", as {now}" if now != number else "")
         raise TaskstateError(message, help="there is nothing to restore", code="unchanged")
     return missing
 

@@ -165,7 +165,7 @@ def with_kept_input(
     if not path:
         return error
     command = artifacts.recording_command(workspace, task_id, path)
-    help_ = f"{error.help}; the session is kept: `{command}` records it then"
+    help_ = f"{error.help}; the session is kept: `{command}` records it afterwards"
     return TaskstateError(error.message, help=help_, code=error.code)
 
 
@@ -274,9 +274,9 @@ def plan_add(state: TaskState, entry: NewSession, *, now: datetime, archived: in
     written = [session.entry for session in appended.sessions]
     if written != [*(session.entry for session in state.sessions), text]:
         message = f"task {state.id}: a session cannot be appended, since something in the Progress Log never closes"
-        help_ = "run `taskstate lint` and mend the fence or comment that it names"
+        help_ = "run `taskstate lint` and fix the fence or comment that it names"
         raise TaskstateError(message, help=help_, code="unsafe")
-    dropped = f'the task is dropped: `taskstate reopen {state.id} --note "WHY"` takes it up again'
+    dropped = f'the task is dropped: `taskstate reopen {state.id} --note "WHY"` reopens it'
     notes = (dropped,) if state.status == DROPPED else begun.notes
     return appended, (f"session {number} recorded", *notes)
 

@@ -56,7 +56,7 @@ def opened(path: str) -> Iterator[Source]:
         TaskstateError: it is none, or another user's, or cannot be read.
     """
     if not path.endswith(ENDING):
-        raise TaskstateError(f"{files.shown(path)!r} is no transcript", code="not-a-file")
+        raise TaskstateError(f"{files.shown(path)!r} is not a transcript", code="not-a-file")
     with files.os_errors("read", path):
         folder, name = os.path.split(os.path.abspath(path))
         real = os.path.join(os.path.realpath(folder), name)  # a home may lie behind a link
@@ -70,4 +70,4 @@ def opened(path: str) -> Iterator[Source]:
 
 def _require_own(status: os.stat_result, path: str) -> None:
     if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid():
-        raise TaskstateError(f"{files.shown(path)} is no plain file of this user", code="not-a-file")
+        raise TaskstateError(f"{files.shown(path)} is not a plain file of this user", code="not-a-file")

@@ -12,7 +12,7 @@ from taskstate.typed import TYPE_CHECKING
 if TYPE_CHECKING:
     from taskstate.turn.situation import Look
     from taskstate.turn.turn_request import TurnRequest
-    from taskstate.workspace.workspace import Loaded
+    from taskstate.workspace.workspace import Loaded, Workspace
 
 
 def take_baseline(call: TurnRequest, loaded: Loaded, seen: Look, log: bytes | None) -> tuple[Loaded, tuple[str, ...]]:
@@ -25,17 +25,19 @@ def take_baseline(call: TurnRequest, loaded: Loaded, seen: Look, log: bytes | No
     blocks, where = blocks_of(loaded.document), seen.where
     base = seen.base.tree if seen.base else None
     if blocks.baseline.results or not trust.validation_commands(workspace, loaded):
-        return loaded, ()
+        return loaded, _untrusted(workspace, loaded)
     if log is None and where.tree != base and blocks.delta.left:
-        return loaded, ()  # it was said at the first start
+        return loaded, _untrusted(workspace, loaded)  # that there is none was said at the first start
     if log is None and where.tree != base:
         command = f'`taskstate qa baseline {loaded.state.id} --note "WHY"`'
-        cure = f"one that is taken now is late, and needs a reason: {command}"
+        cure = f"a baseline taken now is late, and needs a reason: {command}"
         try:
             trust.require_trusted(workspace, loaded, instead="give it a log with `--qa-log LOG`")
         except TaskstateError as error:
             cure = f"{cure}; before it, {error.help}"
-        said = f"no baseline: the working tree is not the base any more, so each failing check will count; {cure}"
+        said = (
+            f"no baseline: the working tree has changed since the base commit, so each failing check will count; {cure}"
+        )
         return loaded, (said,)
     why = BaselineReason(begun="" if log is None and where.tree else None)
     try:
@@ -50,3 +52,14 @@ def take_baseline(call: TurnRequest, loaded: Loaded, seen: Look, log: bytes | No
     said = f"baseline: {len(checks.results) - len(failing)} of {len(checks.results)} checks pass"
     said = f"{said}; failing already: {'; '.join(failing)}" if failing else said
     return outcome.loaded, (said, *outcome.warnings, *checks.notes)
+
+
+def _untrusted(workspace: Workspace, loaded: Loaded) -> tuple[str, ...]:
+    """Return a line where the checks may not run here, as in a new or a moved clone: before the work, not behind it."""
+    try:
+        trust.require_trusted(workspace, loaded, instead="")
+    except TaskstateError as error:
+        trusting = f"`taskstate trust {loaded.state.id}` shows and allows them"
+        said = f"nobody has allowed the checks to run in this clone, and `finish` asks for it: {trusting}"
+        return (said,) if error.code == "untrusted" else ()
+    return ()

@@ -105,7 +105,9 @@ def gate(loaded: Loaded, checks: Checks, waive: tuple[str, ...]) -> Gate:
     problems = [f"{name}: {detail}" for name, detail in found.items() if name not in waived]
     if checks.changed:
         what = counted(len(checks.changed), "tracked file")
-        problems.append(f"the checks changed {what}: {first_of(checks.changed, _NAMED)}: look at them, then again")
+        problems.append(
+            f"the checks changed {what}: {first_of(checks.changed, _NAMED)}: look at them, then run the command again"
+        )
     return Gate(tuple(problems), waived)
 
 

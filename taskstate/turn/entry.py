@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from textwrap import shorten
 
-from taskstate.messages import first_of, one_line
+from taskstate.messages import counted, first_of, one_line
+from taskstate.model.loose_values import listed
 from taskstate.model.session_texts import BY, COMMITS, FINDING_VERBS, FINDINGS, OUTCOME, VERIFICATION, by_text
 from taskstate.model.task_state import read_state
 from taskstate.model.write_metadata import blocks_of
@@ -33,9 +34,13 @@ _NAMED = 3  # names in a line
 _SUBJECT, _WORDS = 56, 80  # characters of a commit's subject, and of a finding that is told elsewhere in full
 _COMMITS = 8  # that are listed
 _HASH = r"\b[0-9a-f]{6,}\b"  # in a subject it would count as another commit
-# What an event says in the log. The first two may stand since the turn began; the others come with its end.
-_SINCE = {"drift-accepted": "accepted drift in {files}", "turn-taken-over": "took over from {from}"}
-_EVENTS = {**_SINCE, "context-rebuilt": "context sealed anew", "baseline-redone": "baseline redone"}
+# What an event says in the log. Those of `_SINCE` may stand since the turn began; the others come with its end.
+_SINCE = {
+    "drift-accepted": "accepted drift in {files}",
+    "drift-found": "changed before it began, in no turn: {files}",
+    "turn-taken-over": "took over from {from}",
+}
+_EVENTS = {**_SINCE, "context-rebuilt": "context sealed again", "baseline-redone": "baseline redone"}
 _EVENTS |= {"regression-waived": "let {checks} fail", "turn-abandoned": "given up"}
 _GOES_ON = "the turn goes on"  # of a session that another one of its turn follows
 
@@ -95,13 +100,14 @@ def _commits(commits: tuple[Commit, ...], named: str) -> Iterator[str]:
 
 
 def _checks(end: TurnEnd) -> str:
-    """Return the results of the checks in a line, with how many passed at the baseline."""
+    """Return the results of the checks in a line; where another number passed at the baseline, with that."""
     if not end.results:
         return ""
     passed, recorded = sum(each.ok for each in end.results.values()), end.before.baseline.results
+    before = sum(each.ok for each in recorded.values())
     failed = [f"{len(end.results) - passed} failed"] if passed < len(end.results) else []
-    was = [f"was {sum(each.ok for each in recorded.values())}"] if recorded.keys() & end.results.keys() else []
-    return ", ".join((f"{passed} passed", *failed, *was))
+    was = [f"was {before}"] if before != passed and recorded.keys() & end.results.keys() else []
+    return ", ".join((f"{counted(passed, 'check')} passed", *failed, *was))
 
 
 def _findings(before: ToolBlocks, after: ToolBlocks) -> Iterator[str]:
@@ -136,7 +142,7 @@ def _events(after: ToolBlocks, end: TurnEnd, earlier: set[str]) -> Iterator[str]
         words = (_EVENTS if each.entry not in known else since).get(each.event or "")
         entry = each.entry if isinstance(each.entry, dict) else {}
         if words:
-            names = {key: first_of([*map(str, entry.get(key) or ["it"])], _NAMED) for key in ("files", "checks")}
+            names = {key: first_of(listed(entry, key) or ["it"], _NAMED) for key in ("files", "checks")}
             said = words.format(**{**names, "from": entry.get("from") or "somebody"})
             said = f"{said}: {entry['note']}" if entry.get("note") else said
             yield from () if each.entry in known and said in earlier else (said,)

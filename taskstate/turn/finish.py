@@ -1,7 +1,8 @@
 """Ends a turn: records the session first, runs the checks, and where these let it, sets the role done in one step.
 
-Recording work is never refused. What the checks keep from being done is said, and the turn stays open: the same
-command, given again, adds nothing twice.
+Recording work is refused only where the file cannot take it, and the words are kept then, and for a slip in the
+arguments: with a number or a name that is not there nothing is recorded. What the checks keep from being done is said,
+and the turn stays open: the same command, given again, adds nothing twice.
 """
 
 from __future__ import annotations
@@ -13,19 +14,21 @@ from taskstate.model.session_texts import by_text
 from taskstate.model.statuses import COMPLETE, DONE
 from taskstate.model.write_metadata import blocks_of, timestamp
 from taskstate.qa import trust
+from taskstate.roles.findings import Writing, with_cleared
 from taskstate.snapshots import base as snapshot_base
 from taskstate.tasks import sessions
 from taskstate.tasks.size_warning import suggestion
 from taskstate.turn import ownership
 from taskstate.turn.checks import Checks, Gate, checks_of, failing_output, gate
 from taskstate.turn.ending import ABANDON, DONE_ENDING, PAUSE, Ending, end, given_steps
+from taskstate.turn.found_by_lint import UNTESTED, lint_findings, lint_lines
 from taskstate.turn.ownership import is_own
 from taskstate.turn.situation import beginning, kept_position, require_open, turn_elsewhere
-from taskstate.turn.what_next import lint_lines, next_lines
+from taskstate.turn.what_next import next_lines
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace import artifacts, open_turns
 from taskstate.writing import notices, preconditions
-from taskstate.writing.change import Outcome
+from taskstate.writing.change import Change, Outcome
 from taskstate.writing.joined_changes import joined
 
 if TYPE_CHECKING:
@@ -39,8 +42,8 @@ if TYPE_CHECKING:
     from taskstate.writing.change import Request
 
 _NAMED = 5  # features in a line
-_RECORDED = "what was said is recorded, once"
-_OPEN = f"{_RECORDED}, and the turn stays open: mend this, then give the command again"
+_RECORDED = "your session is recorded (once)"
+_OPEN = f"{_RECORDED}, and the turn stays open: fix this, then run the command again"
 
 
 class Finished(NamedTuple):
@@ -60,8 +63,8 @@ def finish(call: TurnRequest, asked: FinishRequest) -> Finished:
 
     Raises:
         TaskstateError: no turn is open, or it is somebody else's (code "no-turn", "turn-open": the session is kept in a
-            file); nothing was recorded in it (code "no-session"); without words of a session, what was asked for does
-            not fit the task.
+            file); something is named that the task does not have (code "not-found"); nothing was recorded in it (code
+            "no-session"); without words of a session, what was asked for does not fit the task.
     """
     metadata = call.request.metadata._replace(agent=asked.agent)
     call = call._replace(request=call.request._replace(metadata=metadata))
@@ -75,7 +78,10 @@ def finish(call: TurnRequest, asked: FinishRequest) -> Finished:
     if turn is None:
         return _without_turn(workspace, loaded, kept, request)
     _require_own(call, loaded, turn, kept)
-    role, outcome = turn.role or "", _recorded(workspace, loaded, turn, asked, request)
+    role = turn.role or ""
+    _require_there(call, loaded, role, asked)
+    _require_tested(workspace, loaded, kept, request)
+    outcome = _recorded(workspace, loaded, turn, asked, request)
     if request.dry_run:
         return Finished(outcome, role, done=False, problems=(), lines=(_intent(asked),))
     try:
@@ -112,7 +118,8 @@ def _ended(call: TurnRequest, turn: Turn, asked: FinishRequest, outcome: Outcome
     done = _done_lines(ended, role, asked, checks, held)
     ended = ended._replace(warnings=(*checks.accepted.warnings, *ended.warnings))
     told = suggestion(workspace, ended.state, added=sum(each.number > turn.session for each in ended.state.sessions))
-    lines = (*outcome.notes, *ended.notes, *done, *checks.notes, *next_lines(workspace, ended.loaded), *told)
+    following = next_lines(workspace, ended.loaded, goes_on=asked.ending != DONE_ENDING)
+    lines = (*outcome.notes, *ended.notes, *done, *checks.notes, *following, *told)
     return Finished(ended, role, done=not problems, problems=problems, lines=lines)
 
 
@@ -150,6 +157,30 @@ def _require_here(workspace: Workspace, loaded: Loaded, asked: FinishRequest, re
         raise sessions.with_kept_input(workspace, loaded.state.id, asked.words, turn_elsewhere(theirs), force=force)
     if theirs:
         raise turn_elsewhere(theirs)
+
+
+def _require_there(call: TurnRequest, loaded: Loaded, role: str, asked: FinishRequest) -> None:
+    """Refuse what names a feature, a criterion or a finding that is not there, before anything is recorded.
+
+    Raises:
+        SeveralReasons: code "not-found": several are not there.
+        TaskstateError: code "not-found": one is not.
+    """
+    steps = given_steps(call, role, asked, Checks())
+    if asked.keep:
+        writing = Writing(call.workspace.config.roles, call.request.metadata, in_log=True)
+        steps.append(lambda now: Change(with_cleared(now.document.text, role, writing, keep=asked.keep)))
+    missing: list[TaskstateError] = []
+    for step in steps:
+        try:
+            step(loaded)
+        except TaskstateError as error:
+            missing += [error] if error.code == "not-found" else []
+    if len(missing) == 1:
+        raise missing[0]
+    if missing:
+        message = f"task {loaded.state.id}: nothing is recorded, {len(missing)} things are not there"
+        raise SeveralReasons(message, tuple(map(str, missing)), code="not-found")
 
 
 # The session
@@ -192,6 +223,25 @@ def _require_own(call: TurnRequest, loaded: Loaded, turn: Turn, asked: FinishReq
         kept = sessions.kept_input(call.workspace, task_id, asked.words, force=request.force_secrets)
     shown = kept and f"{call.workspace.config.root}/{kept}"
     raise ownership.refusal(turn, task_id, asked.agent or actor, shown)
+
+
+def _require_tested(workspace: Workspace, loaded: Loaded, asked: FinishRequest, request: Request) -> None:
+    """Refuse a file in which a feature passes that no command says was tested; the words are kept in a file.
+
+    Recorded, it would count as progress. What this `finish` proves is tested by it.
+
+    Raises:
+        TaskstateError: code "lint".
+    """
+    features = loaded.state.checklist.features if loaded.state.checklist else ()
+    if not any(each.passes and not each.tested_at and each.id not in asked.passes for each in features):
+        return
+    found = lint_findings(workspace, loaded.relative, request.metadata.now)
+    error = next((each.refusal for each in found if each.code == UNTESTED), None)
+    if error and asked.words and not request.dry_run:
+        raise sessions.with_kept_input(workspace, loaded.state.id, asked.words, error, force=request.force_secrets)
+    if error:
+        raise error
 
 
 def _undone(loaded: Loaded, asked: FinishRequest) -> Iterator[str]:
@@ -256,7 +306,7 @@ def _require_possible(call: TurnRequest, loaded: Loaded, role: str, asked: Finis
         raise TaskstateError(message, help="leave it out; the next turn begins with your next steps", code="usage")
     runs = asked.log is None and bool(trust.validation_commands(call.workspace, loaded))
     if asked.passes and not asked.evidence and not runs:
-        message = "--pass wants --evidence, since no command was run that proves it"
+        message = "--pass needs --evidence, since no command was run that proves it"
         raise TaskstateError(message, help='say how it was tested: --evidence "HOW"', code="usage")
     joined(loaded, given_steps(call, role, asked, Checks()))
     unanswered = [each for each in _findings(loaded, role) if each.is_open and each.number not in asked.answers]
@@ -287,7 +337,7 @@ def _unproved(asked: FinishRequest, checks: Checks) -> tuple[str, ...]:
     if not asked.passes or asked.evidence or not failing:
         return ()
     else_ = "" if asked.is_done else "; without --pass the turn ends as it is"
-    return (f"--pass wants a run in which all checks pass, or --evidence: {first_of(failing, _NAMED)} fails{else_}",)
+    return (f"--pass needs a run in which all checks pass, or --evidence: {first_of(failing, _NAMED)} fails{else_}",)
 
 
 def _findings(loaded: Loaded, role: str) -> tuple[Finding, ...]:
@@ -308,7 +358,7 @@ def _done_lines(ended: Outcome, role: str, asked: FinishRequest, checks: Checks,
     """Yield in a line each what the end of the turn has settled."""
     if checks.results:
         passing = sum(each.ok for each in checks.results.values())
-        waived = f", let pass: {'; '.join(held.waived)}" if held.waived else ""
+        waived = f", waived: {'; '.join(held.waived)}" if held.waived else ""
         yield f"checks: {passing} of {len(checks.results)} pass{waived}"
     if asked.passes:
         yield f"{first_of(asked.passes, _NAMED)} {'passes' if len(asked.passes) == 1 else 'pass'}"

@@ -74,7 +74,7 @@ def _context_steps(call: TurnRequest, loaded: Loaded, accept_stale: str, obstacl
     workspace, request = call.workspace, call.request
     if not is_sealed(loaded.document.front_matter.node):
         return _sealing_steps(workspace, loaded, request) if precondition.has_sources(loaded) else []
-    faults = precondition.faults(workspace, loaded, f"{START} seals what is there and goes on")
+    faults = precondition.faults(workspace, loaded, f"{START} seals what is there now and goes on")
     if faults and accept_stale:
         from taskstate.context.capture_plan import CaptureRequest
         from taskstate.context.seal_context import with_rebuilt

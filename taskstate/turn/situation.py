@@ -13,8 +13,10 @@ from taskstate.model.write_metadata import blocks_of
 from taskstate.snapshots import base as snapshot_base
 from taskstate.storage.git import client as git
 from taskstate.storage.git import worktree
+from taskstate.turn.ownership import owner
 from taskstate.turn.tree_changes import TreeChanges, changes
 from taskstate.typed import TYPE_CHECKING, NamedTuple
+from taskstate.workspace import open_turns
 from taskstate.writing.preconditions import require_work
 
 if TYPE_CHECKING:
@@ -123,7 +125,7 @@ def require_open(state: TaskState) -> None:
     require_work(state, "turns", help_)
     if state.status in {COMPLETE, DROPPED}:
         message = f"task {state.id} is {state.status}"
-        help_ = f'`taskstate reopen {state.id} --note "WHY"` takes it back to work'
+        help_ = f'`taskstate reopen {state.id} --note "WHY"` reopens it'
         raise TaskstateError(message, help=help_, code="task-complete")
 
 
@@ -157,7 +159,7 @@ def due_role(blocks: ToolBlocks, names: tuple[str, ...], asked: str, task_id: st
     due = next((name for name in names if blocks.role(name).status != DONE), "")
     if not due:
         message = f"task {task_id}: every role is done"
-        back = f'`taskstate role reopen {task_id} {names[-1]} --note "WHY"` takes the last one back'
+        back = f'`taskstate role reopen {task_id} {names[-1]} --note "WHY"` reopens the last one'
         help_ = f"{back}; `taskstate complete {task_id}` ends the task, or lists what is missing"
         raise TaskstateError(message, help=help_, code="all-done")
     return due
@@ -166,11 +168,16 @@ def due_role(blocks: ToolBlocks, names: tuple[str, ...], asked: str, task_id: st
 # What is said of it
 
 
-def resumed_notes(turn: Turn, seen: Look) -> tuple[str, ...]:
-    """Return what a person should know who goes on with an open turn: what moved and changed since it began."""
+def resumed_notes(workspace: Workspace, turn: Turn, seen: Look) -> tuple[str, ...]:
+    """Return what a person should know who goes on with an open turn: what moved and changed since it began.
+
+    One that began in another clone came with a commit, and may go on there.
+    """
+    is_of_here = any(each.started_at == turn.started_at for each in open_turns.here(workspace))
+    came = f"{owner(turn)} began it in another clone, and it came with a commit: let it end there, or go on and end it"
     changed = (f"changed since: {seen.changes.stat}",) if seen.changes.stat else ()
     moved = (f"it began on {turn.branch or 'no branch'}",) if turn.branch != seen.where.branch else ()
-    return (f"resumed: the turn is open since {turn.started_at}", *moved, *changed)
+    return (f"resumed: the turn is open since {turn.started_at}", *(() if is_of_here else (came,)), *moved, *changed)
 
 
 def begun_notes(workspace: Workspace, loaded: Loaded, role: str, seen: Look) -> tuple[str, ...]:
@@ -182,12 +189,12 @@ def begun_notes(workspace: Workspace, loaded: Loaded, role: str, seen: Look) -> 
     if left and left.branch != where.branch:
         notes.append(f"the last turn was on {left.branch or 'no branch'}")
     if changes.drift:
-        notes.append("\n".join(("the working tree is not what the last turn left:", *changes.shown())))
+        notes.append("\n".join(("the working tree is not what the last turn left:", *changes.told(loaded.state.id))))
     notes += changes.notes
     if blocks.delta.base_commit is None and where.head:
         notes.append(_uncommitted(workspace))
     if where.tree is None:
-        notes.append("nothing watches the working tree here: that needs git, and a first commit")
+        notes.append("drift is not noticed here: it needs git, and a first commit")
     if roles.unresolved(blocks):
         notes.append(f"a drift is counted and not resolved: `taskstate role show {loaded.state.id}`")
     return tuple(filter(None, notes))

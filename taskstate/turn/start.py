@@ -24,11 +24,13 @@ from taskstate.roles.role_rules import RoleChange
 from taskstate.snapshots import base as snapshot_base
 from taskstate.snapshots.drift import require_tree
 from taskstate.storage import files
+from taskstate.storage.git import client as git
 from taskstate.syntax.edits import apply
 from taskstate.tasks import git_history
 from taskstate.tasks.size_warning import suggestion
 from taskstate.turn.baseline import take_baseline
 from taskstate.turn.first_page import first_page
+from taskstate.turn.found_by_lint import faults
 from taskstate.turn.obstacles import Obstacles
 from taskstate.turn.ownership import is_own, owner, with_taken_over
 from taskstate.turn.preparing import preparing
@@ -58,7 +60,7 @@ if TYPE_CHECKING:
     from taskstate.workspace.workspace import Loaded, Workspace
     from taskstate.writing.change import Request, Step
 
-ACCEPTED, COMMITTED = "drift-accepted", "committed-as-left"  # events
+ACCEPTED, FOUND, COMMITTED = "drift-accepted", "drift-found", "committed-as-left"  # events
 _NAMED = 5  # files in an event
 _ATTEMPTS = 3
 
@@ -203,14 +205,15 @@ def _plan(call: TurnRequest, asked: StartRequest) -> _Plan:
             _require_free(call, loaded.state, turn, asked)
     with obstacles.collected():
         require_confirmed(workspace, asked.agent)
-    analysis = _missing_analysis(workspace, loaded, obstacles)
+    analysis = (*_missing_analysis(workspace, loaded, obstacles), *faults(call, loaded, obstacles, begins=not resumes))
     if turn and resumes:
         obstacles.raise_all(loaded.state.id)
-        return _Plan(loaded, role, seen, (), (*analysis, *resumed_notes(turn, seen)), resumed=True)
+        return _Plan(loaded, role, seen, (), (*analysis, *resumed_notes(workspace, turn, seen)), resumed=True)
     steps, notes = preparing(call, loaded, asked.agent, asked.accept_stale, obstacles)
     drifted = TreeChanges() if asked.accept_drift or _begins_no_role(blocks, role) else seen.changes
     if drifted.drift:
-        obstacles.add(drifted.refusal(in_turn=bool(turn and not asked.take_over)), "--accept-drift")
+        hooked = git.has_hook(workspace.root, "pre-commit")
+        obstacles.add(drifted.refusal(in_turn=bool(turn and not asked.take_over), hooked=hooked), "--accept-drift")
     if role:
         with obstacles.collected():
             steps.append(_role_step(workspace, loaded, role, request))
@@ -363,6 +366,9 @@ def _opened(loaded: Loaded, opening: _Opening, request: Request) -> Change:
         delta = delta_block.with_left(delta, where.left(begun_with))  # it is paused
     if asked.accept_drift and tree.drift:
         text = with_event(text, metadata.event(ACCEPTED, note=asked.accept_drift, files=list(tree.named)))
+    if tree.named and tree.is_of_here and not (asked.accept_drift or asked.take_over):
+        more = {"more": len(tree.named) - _NAMED} if len(tree.named) > _NAMED else {}
+        text = with_event(text, metadata.event(FOUND, files=list(tree.named[:_NAMED]), **more))
     if role and tree.committed:
         text = with_event(text, metadata.event(COMMITTED, role=role, files=list(tree.committed[:_NAMED])))
     turn = Turn(

@@ -46,6 +46,11 @@ class TreeChanges(NamedTuple):
         return self.since.stat if self.since else ""
 
     @property
+    def is_of_here(self) -> bool:
+        """Whether somebody changed files in this clone: what was left was here."""
+        return self.since is not None and self.since.report.is_here
+
+    @property
     def named(self) -> tuple[str, ...]:
         """The paths that differ and that nothing explains."""
         return tuple(each.path for each in self.since.report.files) if self.since else ()
@@ -60,23 +65,42 @@ class TreeChanges(NamedTuple):
         """What is to be told and is no drift."""
         return self.since.report.notes if self.since else ()
 
+    def told(self, task_id: str) -> tuple[str, ...]:
+        """Return the diff in lines, with what becomes of it and the command that takes it back: the turn has begun."""
+        if self.since is None:
+            return ()
+        from taskstate.snapshots.drift_report import to_restore
+
+        verify, report = f"taskstate snapshot verify {task_id}", self.since.report
+        more = (f"\u2026 {self.since.more} more lines: `{verify}` names the files",) if self.since.more else ()
+        is_new = all(each.change == "added" for each in report.files)
+        back = "delete what you do not want" if is_new else f"put it back: `{verify} {to_restore(report.files)}`"
+        is_known = report.is_here and report.files
+        advice = f"go on, and it counts as this turn's; or {back}" if is_known else report.message
+        return (*filter(None, [self.since.stat]), *self.since.lines, *more, advice)
+
     def shown(self) -> tuple[str, ...]:
         """Return the diff in lines: its stat, its beginning, and the command for all of it."""
         if self.since is None:
             return ()
-        which = (f"this is the tree {self.since.tree[:TREE_DIGITS]}",)
+        which = (f"the working tree: {self.since.tree[:TREE_DIGITS]} (for --expect-tree)",)
         more = (f"\u2026 {self.since.more} more lines: `{self.since.command}`",) if self.since.more else ()
         return (*filter(None, [self.stat]), *self.since.lines, *more, *which)
 
-    def refusal(self, *, in_turn: bool = False) -> TaskstateError:
-        """Return the error that refuses to go on from a tree that nobody has looked at; an open turn may be at it."""
+    def refusal(self, *, in_turn: bool = False, hooked: bool = False) -> TaskstateError:
+        """Return the error that refuses to go on from a tree that nobody has looked at.
+
+        An open turn may be at it, or, where the repository is `hooked`, a commit hook may have rewritten files.
+        """
         go_on = f"go on from it: {START}"
         if self.since and not self.since.report.is_here:
             help_ = f"have it committed and pushed in the clone where it was left, then `git pull`; or {go_on}"
             return TaskstateError(self.since.report.message, help=help_, code="drift")
         what = first_of(self.named, _NAMED) if self.named else self.since.report.message if self.since else ""
         message = f"the working tree is not what the last turn left: {what}"
-        help_ = f"{'let the open turn end, since it may be its work' if in_turn else 'take it back'}, or {go_on}"
+        by_hook = " (a commit hook may have rewritten it: run `pre-commit run` before `finish`)" if hooked else ""
+        back = "let the open turn end, since it may be its work" if in_turn else "undo it"
+        help_ = f"{back}, or {go_on}{by_hook}"
         return TaskstateError(message, help=help_, code="drift")
 
 

@@ -207,7 +207,7 @@ def _version_item(version: LoggedVersion) -> Item:
 
 
 def _criterion(number: int, text: str, span: Span, *, checked: bool) -> Unit:
-    name = f"the check of criterion {number}" if checked else f"criterion {number}"
+    name = f"the checked box of criterion {number}" if checked else f"criterion {number}"
     return Unit(_item(CRITERION, place_of(text), "x" if checked else ""), name, checked, spans=(span,))
 
 
@@ -229,11 +229,12 @@ def _in_json(value: object, part: str, title: str, span: Span) -> Iterator[Unit]
                 place, name = f"{part} {key}", _SINGULAR.get(key, key or "entry")
                 if "id" in entry:
                     place, name = f"{place} {item_key(entry)}", f"{name} {entry['id']}"
-                name = f"the proof of {entry['id']}" if "id" in entry and entry.get("passes") is True else name
+                is_proved = "id" in entry and entry.get("passes") is True and entry.get("evidence")
+                name = f"the proof of {entry['id']}" if is_proved else name
                 in_part = f"{name} of {title}" if key != "features" else name
                 yield Unit(_item(ENTRY, place, event_line(entry)), in_part, entry, f"{key}[]", spans=(span,))
         elif key not in WRITTEN and each is not None:
-            yield Unit(_item(ENTRY, f"{part} {key}", event_line(each)), f"{key} of {title}", each, key, spans=(span,))
+            yield Unit(_item(ENTRY, f"{part} {key}", event_line(each)), f"`{key}` of {title}", each, key, spans=(span,))
 
 
 # The front matter
@@ -241,7 +242,7 @@ def _in_json(value: object, part: str, title: str, span: Span) -> Iterator[Unit]
 
 def _in_front_matter(document: Document) -> Iterator[Unit]:
     for event in blocks_of(document).audit.events:
-        yield Unit(event_item(event.entry), f"the event {event.event or '?'}", event.entry)
+        yield Unit(event_item(event.entry), f"the audit event {event.event or '?'}", event.entry)
     values = front_matter_values(document)
     for key, value in values.items():
         if key not in WRITTEN:
@@ -269,7 +270,7 @@ def _values(path: tuple[str, ...], value: object) -> Iterator[Unit]:
 def _name_of(path: tuple[str, ...]) -> str:
     if path[0] == "acks":
         return f"the ack of {path[-1]}"
-    return "the open turn" if path == ("delta", "turn") else f"the value of {'.'.join(path)}"
+    return "the open turn" if path == ("delta", "turn") else f"`{'.'.join(path)}`"
 
 
 def _map(value: object) -> Mapping[str, object]:
@@ -360,8 +361,8 @@ def require_conserved(wanted: Counter[Item], after: Counter[Item], subject: str)
     wrong += [item for item, count in after.items() if item.kind in _ONCE and count > max(wanted[item], 1)]
     if wrong:
         raise TaskstateError(
-            f"{subject} cannot be changed safely: {described(wrong)} would not stand there exactly once",
-            help="run `taskstate lint` on it and mend what it finds first",
+            f"{subject} cannot be changed safely: {described(wrong)} would not be there exactly once",
+            help="run `taskstate lint` on it and fix what it finds first",
             code="unsafe",
         )
 

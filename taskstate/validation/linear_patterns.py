@@ -22,7 +22,7 @@ def problem(pattern: str) -> str:
     try:
         compiled(pattern)
     except UnicodeEncodeError:
-        return "is no text"
+        return "is not a text"
     except re2.error as error:
         reason = error.args[0]
         said = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)

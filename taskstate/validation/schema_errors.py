@@ -206,13 +206,13 @@ def _unknown_keys(violation: _Violation) -> Iterator[SchemaFault]:
     missing = {key for key in violation.schema.get("required", ()) if key not in violation.value}
     allows_own_keys = any(re.search(pattern, "x-") for pattern in violation.schema.get("patternProperties", ()))
     for key, near in _suggestions(violation).items():
-        words = f"{_subject((*violation.path, key))} is no known key"
+        words = f"{_subject((*violation.path, key))} is not a known key"
         if near:
             words += f"; did you mean `{near}`, which is missing?" if near in missing else f"; did you mean `{near}`?"
         elif allows_own_keys:
-            words += "; the name of a key of your own begins with x-"
+            words += "; a key of your own begins with x-"
         else:
-            words += f"; known are {', '.join(violation.schema.get('properties', {}))}"
+            words += f"; choose from {', '.join(violation.schema.get('properties', {}))}"
         yield SchemaFault((*violation.path, key), "unknown-key", words, key=key, suggestion=near)
 
 
@@ -238,7 +238,7 @@ def _suggestions(violation: _Violation) -> dict[str, str]:
 
 def _wrong_key(violation: _Violation, root: Mapping[str, Any]) -> SchemaFault:
     path = (*violation.path, violation.value)
-    words = f"{_subject(path)} is no allowed key; it must be {_expected(violation.schema, root) or 'another'}"
+    words = f"{_subject(path)} is not an allowed key; it must be {_expected(violation.schema, root) or 'another'}"
     return SchemaFault(path, "unknown-key", words, key=violation.value)
 
 

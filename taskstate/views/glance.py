@@ -29,7 +29,7 @@ _COUNTS: Mapping[str, tuple[str, str]] = {
     needs.BEHIND: ("agent is behind", "agents are behind"),
     needs.CLAIM: ("claim is unconfirmed", "claims are unconfirmed"),
     needs.STALE: ("context is stale", "contexts are stale"),
-    needs.PUT_DOWN: ("change is put down to an open turn", "changes are put down to open turns"),
+    needs.PUT_DOWN: ("change counts as work of an open turn", "changes count as work of open turns"),
     needs.LARGE: ("task is too large", "tasks are too large"),
 }
 # What stands out on a terminal: a pattern, and the style of what it matches.
@@ -139,6 +139,7 @@ def _row(shown: Shown, screen: Screen) -> str:
     begin = f"  {fit(task.id, max(_ID, len(task.id)))} "
     waits = shown.facts.next_role if shown.facts else ""
     middle = f"  {fit(shown.agent or shown.role or waits, _AGENT)}" if not screen.is_narrow else ""
+    middle += f"  {screen.age(shown.turn.started_at)}" if shown.turn and middle else ""
     return between(begin, task.title, middle + end, screen, shown.branch)
 
 

@@ -11,7 +11,7 @@ from contextlib import suppress
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.messages import counted, first_of
 from taskstate.model import roles
-from taskstate.model.loose_values import list_of, map_of, text_of
+from taskstate.model.loose_values import listed, map_of, text_of
 from taskstate.model.session_texts import FINDING_VERBS, FINDINGS, OUTCOME, by_of
 from taskstate.model.statuses import DONE
 from taskstate.model.write_metadata import blocks_of
@@ -46,6 +46,7 @@ _EVENTS: Mapping[str, tuple[str, str]] = {
     "finding-cleared": (FINDING, "{finding} withdrawn: {text}"),  # what a reviewer clears, a session tells
     "role-reopened": (ROLE, "{role} reopened"),
     "drift-accepted": (DRIFT, "accepted in {files}"),
+    "drift-found": (DRIFT, "changed in no turn: {files}"),
     "drift-restored": (DRIFT, "put back as {role} left it: {files}"),
     "committed-as-left": (COMMIT, "committed as it was left: {files}"),
     "turn-taken-over": (TURN, "taken over from {from}"),
@@ -53,7 +54,7 @@ _EVENTS: Mapping[str, tuple[str, str]] = {
     "turn-abandoned": (TURN, "given up"),
     "regression-waived": (CHECKS, "{checks} may fail"),
     "baseline-late": (CHECKS, "baseline taken after work had begun"),
-    "baseline-redone": (CHECKS, "baseline taken anew"),
+    "baseline-redone": (CHECKS, "baseline taken again"),
     "impact-claimed": (CLAIM, "{modules}"),
     "impact-confirmed": (CLAIM, "that of {claimed_by} is confirmed"),
 }
@@ -229,8 +230,8 @@ def _events(task: str, blocks: ToolBlocks, archive: str) -> Iterator[Entry]:
         for line in rolled_items(archive, "Events"):
             with suppress(ValueError):
                 older.append(json.loads(line))
-    for source, listed in (("archive", older), ("event", [each.entry for each in blocks.audit.events])):
-        for entry in map(map_of, listed):
+    for source, entries in (("archive", older), ("event", [each.entry for each in blocks.audit.events])):
+        for entry in map(map_of, entries):
             name, at = str(entry.get("event") or ""), text_of(entry.get("at"))
             if name and at:
                 number = entry.get("finding")
@@ -246,7 +247,7 @@ def _events(task: str, blocks: ToolBlocks, archive: str) -> Iterator[Entry]:
 def _words(name: str, entry: Mapping[str, object]) -> str:
     """Return an event in words: what it is about, and its note."""
     form = _EVENTS[name][1] if name in _EVENTS else re.sub(r"[-{}]", " ", name)
-    lists = {key: first_of([*map(str, list_of(entry.get(key)))], _NAMED) or "what is there" for key in _LISTS}
+    lists = {key: first_of(listed(entry, key), _NAMED) or "what is there" for key in _LISTS}
     said = {key: str(entry.get(key) or "?") for key in ("finding", "text", "role", "from", "claimed_by")}
     words, note = form.format(**lists, **said), str(entry.get("note") or "")
     via = f"(via {entry['via']})" if entry.get("via") else ""

@@ -26,6 +26,7 @@ from taskstate.permanent.readers import standings
 from taskstate.recovery.conflicted import merged_again
 from taskstate.snapshots import drift
 from taskstate.storage import folders
+from taskstate.storage.git import client as git
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.views.removed import removed
 from taskstate.views.repository import Shown
@@ -141,7 +142,7 @@ def _of_task(shown: Shown, now: str) -> Iterator[Need]:
         reject = f'permanent decide {task.id} --reject {decision.number} --rationale "WHY"'
         yield _need(DECISION, shown, text, look, accept, reject, since=decision.at or task.updated)
     if facts.is_done:
-        text = "criteria and features are met, and the task is open"
+        text = "criteria and features are met, but the task is still open"
         yield _need(READY, shown, text, f"complete {task.id} --dry-run", since=task.updated)
     yield from _counted(shown, facts, now)
 
@@ -204,12 +205,12 @@ def _damaged(shown: Shown, message: str) -> Need:
         brings_back = merged_again(workspace.root, task.path, workspace.read(workspace.root / task.path)) is not None
     else:
         brings_back = had_front_matter(workspace, task.path, task.id)
-    commands = [look if each == "lint" or (each == _FIX and not brings_back) else each for each in commands]
-    gone, told, _ = text.partition(" gone, acknowledged ")
-    text = f"gone: {gone.removesuffix(' is').removesuffix(' are')}" if told else text
-    text = re.sub(r"[:;,]? (?:mend it|convert it|decide what|or name the real file|`taskstate|`git).*", "", text)
+    named = commands or [_FIX] * is_conflict  # a conflict has a way out where its message names none
+    commands = [look if each == "lint" or (each == _FIX and not brings_back) else each for each in named]
+    text = re.sub(r"^(.{1,1000}?)(?: is| are)? gone, recorded .*", r"gone: \1", text)
+    text = re.sub(r"[:;,]? (?:fix it|convert it|keep the right|or name the real file|`taskstate|`git).*", "", text)
     if is_conflict and not brings_back:
-        text = text.replace("it holds a merge conflict", "merge conflict: decide, then delete its markers")
+        text = text.replace("it holds a merge conflict", "merge conflict: keep the right lines, delete its markers")
     text = text if commands else f"{task.path.rpartition('/')[2]}: {text}"
     return _need(DAMAGED, shown, text, *commands, since=_written(task.mark), detail=message)
 
@@ -302,14 +303,15 @@ def _drift(shown: Shown, drifted: Sequence[str], now: str) -> Iterator[Need]:
         found = found if drifted and not (seen and seen.is_here) else seen
     except TaskstateError as error:
         yield Need(UNKNOWN, "", "", f"drift of task {task.id}: {error}")
-    if found and not found.is_here:
-        yield Need(UNKNOWN, "", "", f"drift: what task {task.id} left was never in this clone")
+    if found and found.role and not found.is_here:  # without a role nothing waits for it
+        yield Need(UNKNOWN, "", "", f"drift: {found.role} of {task.id} left files in another clone: push them there")
     elif found and (found.paths or drifted):
         what = f"{drift.first_paths(found.paths)} {'is' if len(found.paths) == 1 else 'are'}" if found.paths else ""
         resolve = f'snapshot resolve {task.id} --expect-tree {now[: drift.TREE_DIGITS]} --note "WHY"'
         accept = [resolve] if now and found.role in {"", *roles} else []
         who = shown.facts.left_by if shown.facts and found.role in {"", drifted[0] if drifted else found.role} else ""
         text = f"{what or 'the tree was'} not what {who or found.who} left"
+        text += ", perhaps by a commit hook" if git.has_hook(shown.tree.workspace.root, "pre-commit") else ""
         since = _newest_change(shown, found.paths) or task.updated
         plain = [quoted(each) for each in found.paths if each[:1] not in {"-", '"'}]
         is_restorable = bool(found.role and plain) and len(plain) == len(found.paths) <= drift.SHOWN
@@ -318,7 +320,7 @@ def _drift(shown: Shown, drifted: Sequence[str], now: str) -> Iterator[Need]:
         yield drifts._replace(paths=tuple(found.paths))
     elif found and found.put_down:
         who = (shown.facts and shown.facts.left_by) or found.who
-        text = f"{'; '.join(each.removeprefix('put down ') for each in found.put_down)}, not what {who} left"
+        text = f"{'; '.join(found.put_down)}, not what {who} left"
         yield _need(PUT_DOWN, shown, text, found.look, since=task.updated)
 
 

@@ -52,7 +52,7 @@ def task_shape(loaded: Loaded) -> dict[str, Any]:
 def _malformed(state: TaskState) -> Iterator[str]:
     """Yield what stands among the criteria and is none."""
     for each in malformed_criteria(state.document):
-        yield f"criterion {each.number} is none: {each.flaw.reason}: {each.span.of(state.document.text)}"
+        yield f"criterion {each.number} is malformed: {each.flaw.reason}: {each.span.of(state.document.text)}"
 
 
 def _permanent_shape(state: TaskState) -> dict[str, Any]:

@@ -75,6 +75,8 @@ def search_all(workspace: Workspace, text: str, *, task: str = "") -> tuple[Sear
     """Search all worktrees as `search` does one; what several say stands once. Which cannot be read comes with it."""
     (_, *others), unread = trees_of(workspace)
     own = search(workspace, text, task=task)
+    if not others:
+        return own, tuple(unread)
     found, known, unreadable = [*own.found], {(each.path, each.line) for each in own.found}, [*own.unreadable]
     for tree in others:
         more = search(tree.workspace, text, task=task)

@@ -177,11 +177,15 @@ def _all_tasks(
     workspace: Workspace, listed: StateFiles, *, shaped: bool, only: Sequence[str] | None = None
 ) -> tuple[TaskList, bool]:
     """Return all tasks, or those at the paths `only`, and whether that rests on nothing but their whole files."""
-    remembered = _Remembered(workspace, listed, shaped=shaped)
+    remembered = _Remembered(workspace, listed, shaped=shaped, whole=only is None)
     found, is_lasting = TaskList([], {}, {}), True
-    with closing(folders.Lookout()) as lookout:
-        for path in remembered.in_order() if only is None else only:
-            read = remembered.read(path, lookout)
+    paths = remembered.in_order() if only is None else only
+    with closing(folders.Lookout()) as lookout, workspace.bar("reading tasks") as show:
+        for done, path in enumerate(paths):
+            read = remembered.known(path)
+            if read is None:
+                show(done, len(paths))
+                read = remembered.read(path, lookout)
             is_lasting = is_lasting and read.lasting
             if read.problem:
                 found.problems[path] = read.problem
@@ -197,7 +201,7 @@ def _all_tasks(
 class _Remembered:
     """What earlier runs read of the state files, in order; the shapes, ten times as long, lie by themselves."""
 
-    def __init__(self, workspace: Workspace, listed: StateFiles, *, shaped: bool) -> None:
+    def __init__(self, workspace: Workspace, listed: StateFiles, *, shaped: bool, whole: bool) -> None:
         from taskstate.views.facts import Facts
 
         kinds = repr(workspace.kinds)
@@ -206,20 +210,26 @@ class _Remembered:
         self.rows = Cache(workspace.private.cache("list.json"), _row_of, rests_on=rests_on)
         self._shapes = Cache(place, _marked_shape, rests_on=kinds)
         self._workspace, self._listed, self._shaped = workspace, listed, shaped
-        self._known, self._known_shapes = self.rows.all(), self._shapes.all()
+        # Of few among thousands the others are not made of what is remembered: that would take most of the time.
+        self._row = self.rows.all().get if whole else self.rows.get
+        self._shape = self._shapes.all().get if whole else self._shapes.get
+        self._names = self.rows.names
 
     def in_order(self) -> list[str]:
         """Return the paths of all state files in natural order, in which they are remembered."""
         marks = self._listed.marks
-        return [*self._known] if self._known.keys() == marks.keys() else sorted(marks, key=_order)
+        return self._names if marks.keys() == {*self._names} else sorted(marks, key=_order)
+
+    def known(self, path: str) -> _Read | None:
+        """Return a task as it was read, if its file has not changed since."""
+        mark, task = self._listed.marks[path], self._row(path)
+        then, shape = (self._shape(path) or _NO_SHAPE) if self._shaped else _NO_SHAPE
+        is_current = task is not None and task.mark == mark and (then == mark or not self._shaped)
+        return _Read(task, shape, lasting=path not in self._listed.unsettled) if is_current else None
 
     def read(self, path: str, lookout: folders.Lookout) -> _Read:
-        """Return a task as it was read, if its file has not changed since; else read it."""
-        mark, task = self._listed.marks[path], self._known.get(path)
-        then, shape = self._known_shapes.get(path, _NO_SHAPE)
-        is_settled = path not in self._listed.unsettled
-        if task and task.mark == mark and (then == mark or not self._shaped):
-            return _Read(task, shape, lasting=is_settled)
+        """Read a task, and remember it."""
+        mark, is_settled = self._listed.marks[path], path not in self._listed.unsettled
         read = _read(self._workspace, path, mark, lookout, shaped=self._shaped)
         if read.lasting and read.task and is_settled:
             self.rows.put(path, read.task)

@@ -56,7 +56,7 @@ def absolute_path(workspace: Workspace, relative: str) -> Path:
     """
     path = files.inside(workspace.state_root, relative)
     if not relative.startswith(f"{ARTIFACTS}/"):
-        message = f"{files.shown(relative)} is no artifact"
+        message = f"{files.shown(relative)} is not an artifact"
         raise TaskstateError(message, help=f"artifacts lie under {ARTIFACTS}/ in the state folder", code="path-escapes")
     return path
 
@@ -198,7 +198,7 @@ def unrecorded(workspace: Workspace, task_id: str) -> tuple[str, ...]:
     """Return a line for each refused session that has not been recorded yet, with the ways out."""
     what = f"a session of task {task_id} was refused, and is not recorded"
     commands = refused_sessions(workspace, task_id)
-    return tuple(f"{what}: `{command}` does; delete the file if it is not wanted" for command in commands)
+    return tuple(f"{what}: `{command}` records it; delete the file if it is not wanted" for command in commands)
 
 
 def save_as(workspace: Workspace, path: Path, text: str) -> None:
@@ -253,5 +253,5 @@ def gunzipped(data: bytes, name: str) -> bytes:
         content, is_complete = b"", False
     if not is_complete:
         message = f"the artifact {files.shown(name)} is broken"
-        raise TaskstateError(message, help="make it anew with the command that wrote it", code="artifact-broken")
+        raise TaskstateError(message, help="make it again with the command that wrote it", code="artifact-broken")
     return content

@@ -103,13 +103,14 @@ def all_tasks(workspace: Workspace, listed: StateFiles | None = None) -> tuple[I
     known, listed = cache.all(), listed or state_files(workspace)
     tasks: list[IndexedTask] = []
     read_anew = False
-    with closing(folders.Lookout()) as lookout:
+    with closing(folders.Lookout()) as lookout, workspace.bar("reading tasks") as show:
         for path, mark in listed.marks.items():
             line = known.get(path, "")
             fields = line.split("\t")
             if fields[0] == mark and len(fields) == len(IndexedTask._fields):
                 task = IndexedTask._make(fields)
             else:
+                show(len(tasks), len(listed.marks))
                 task, read_anew = _read(workspace, path, mark, lookout), True
                 new = "\t".join(task._replace(mark="") if path in listed.unsettled else task)
                 if new != line and "\t" not in path:

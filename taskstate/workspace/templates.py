@@ -159,7 +159,7 @@ def render_in_subprocess(source: str, parts: Mapping[str, object]) -> str:
         raise ValueError(f"it was not filled in after {TIMEOUT_SECONDS} seconds") from error
     except OSError as error:
         message = f"a template of the repository cannot be filled in: {error.strerror}"
-        raise TaskstateError(message, help="take it out of the state folder's templates", code="template") from error
+        raise TaskstateError(message, help="remove it from the state folder's templates", code="template") from error
     if done.returncode:
         raise ValueError("it takes more time or memory than there is for it")
     status, _, text = done.stdout.decode("utf-8", "surrogatepass").partition("\n")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import stat
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import cached_property
 from pathlib import Path
 
@@ -22,11 +22,15 @@ from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace import listing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
+    from contextlib import AbstractContextManager
+    from typing import TypeVar
 
     from taskstate.model.document_kinds import Kinds
     from taskstate.model.task_state import TaskState
     from taskstate.syntax.document import Document
+
+    Each = TypeVar("Each")
 
 CONFIG_FILES = ("taskstate.toml", "pyproject.toml")
 KIND_FOLDER = "kinds"  # in the state folder
@@ -112,12 +116,27 @@ def no_task(task_id: str, known: Iterable[str] = ()) -> TaskstateError:
     return TaskstateError(f"there is no task {task_id}", help=help_, code="not-found")
 
 
+def unseen(_doing: str, /) -> AbstractContextManager[Callable[[int, int], None]]:
+    """Show nobody how far a long run is."""
+    return nullcontext(lambda _done, _all: None)
+
+
 class Workspace(_Workspace):
     """A repository with its configuration; `root` is the folder that contains the configuration file.
 
     Where there is neither git nor anything of taskstate's, it is any folder and no repository (`is_repository`).
-    `kinds` are the kinds of state files that it declares, besides the built-in ones.
+    `kinds` are the kinds of state files that it declares, besides the built-in ones. A `bar` shows how far a run over
+    all files is, where a door sets one.
     """
+
+    bar: Callable[[str], AbstractContextManager[Callable[[int, int], None]]] = staticmethod(unseen)
+
+    def counted(self, doing: str, every: Collection[Each]) -> Iterator[Each]:
+        """Yield each of a collection, and show who waits at a terminal what is done with them, and with how many."""
+        with self.bar(doing) as show:
+            for done, each in enumerate(every):
+                show(done, len(every))
+                yield each
 
     @cached_property
     def state_root(self) -> Path:
@@ -128,7 +147,7 @@ class Workspace(_Workspace):
             if not folders.is_link(self.root / self.config.root):
                 raise
             message = f"{files.shown(self.config.root)} is a symbolic link that leads out of the repository"
-            help_ = "no such link is followed: put the real folder in its place"
+            help_ = "such links are not followed: replace it by the real folder"
             raise TaskstateError(message, help=help_, code=error.code) from error
 
     @cached_property
@@ -250,7 +269,7 @@ class Workspace(_Workspace):
         try:
             document = parse(decoded(data, relative), self.kinds)
         except TaskstateError as error:
-            help_ = "convert it to UTF-8, or run `taskstate doctor --fix`, which brings a good text back that is kept"
+            help_ = "convert it to UTF-8, or run `taskstate doctor --fix`, which restores a good text, if one is kept"
             raise TaskstateError(f"{error.message}, so it is damaged", help=help_, code=error.code) from error
         own = names.own_file(path.name)
         state = read_state(document, (own and own.id) or "")

@@ -18,7 +18,7 @@ from taskstate.model.document_kinds import kind_of, section_key
 from taskstate.model.names import own_id
 from taskstate.model.progress_log import session_number
 from taskstate.storage import files
-from taskstate.syntax.conflict_markers import find_conflicts
+from taskstate.syntax.conflict_markers import OURS, find_conflicts
 from taskstate.syntax.escaping import is_blank, is_none
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
@@ -96,16 +96,16 @@ def advice(workspace: Workspace, loaded: Loaded) -> str:
         path = shlex.quote(loaded.relative)
         return f"`taskstate migrate {path}` brings a file of an older form into the present one"
     if conflict_line(loaded):
-        return (
-            "decide what holds, and delete the lines of the markers, "
-            "or run `taskstate doctor --fix`, which merges both sides where nothing has to be decided"
-        )
+        decide = "keep the right lines, and delete the markers"
+        if OURS.rstrip() in loaded.document.text:  # our merge has left only what has to be decided
+            return decide
+        return f"{decide}, or run `taskstate doctor --fix`, which merges both sides where nothing has to be decided"
     if is_unreadable(loaded):
         more = "which brings the last good text back"
         return (
-            f"mend it by hand, or run `taskstate doctor --fix`, {more}"
+            f"fix it by hand, or run `taskstate doctor --fix`, {more}"
             if is_kept
-            else "mend it; `taskstate lint` says how"
+            else "fix it; `taskstate lint` says how"
         )
     if next(_without_heading(loaded), ""):
         return f"`taskstate lint --fix --unsafe-fixes {loaded.relative}` writes the heading as it has to be"
@@ -140,7 +140,7 @@ def unread_part(loaded: Loaded) -> str:
         return ""
     problem = loaded.state.problems[0]
     line = loaded.document.position(problem.span.start).line + 1
-    return f"{loaded.relative}, line {line}: {problem.message}: mend it; `taskstate lint` says how"
+    return f"{loaded.relative}, line {line}: {problem.message}: fix it; `taskstate lint` says how"
 
 
 def _unreadable(loaded: Loaded) -> list[str]:
@@ -214,7 +214,7 @@ def _without_heading(loaded: Loaded) -> Iterator[str]:
 
     for each in lost_contents(loaded.document, kind_of(loaded.document)):
         at = each.section.span.start if each.is_renamed else each.at
-        what = f"{each.spec.name} is missing, and what it holds is in {each.section.title!r}"
+        what = f"{each.spec.name} is missing, and its content is in {each.section.title!r}"
         yield f"line {loaded.document.position(at).line + 1}: the section {what}"
 
 
@@ -241,7 +241,7 @@ def _archive_faults(path: str, archive: str, state: TaskState, absence: str) -> 
         "is not UTF-8": _NOT_UTF8 in archive,
         "holds a merge conflict": _signs_of(archive).conflict,
     }
-    what_for = f"and its summary stands for the sessions up to {state.archived}"
+    what_for = f"and its summary covers the sessions up to {state.archived}"
     yield from (f"its archive {path} {fault}, {what_for}" for fault, is_there in faults.items() if is_there)
 
 

@@ -19,7 +19,6 @@ from taskstate.units.items import (
     EVENT,
     FILES,
     HANDOFF,
-    KEY,
     SESSION,
     VERSION,
     Item,
@@ -42,6 +41,7 @@ from taskstate.writing.ledger import (
     owed_items,
     unit_in,
 )
+from taskstate.writing.taken_back import taken_back
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
@@ -229,7 +229,7 @@ def _weigh_state(
 
 def _entry(balance: _Balance) -> Entry:
     gone = balance.before - balance.after + balance.withdrawn
-    there = (item for item in balance.before if item.kind == KEY and item not in balance.known)
+    there = (item for item in balance.before if item not in balance.known)
     found = Counter(item for item in there if item in balance.entry.items)
     return balance.entry._replace(moved=balance.after - balance.entry.items, withdrawn=gone, found=found)
 
@@ -245,7 +245,8 @@ def _given_up(workspace: Workspace, records: tuple[KeptRecord, ...], task_id: st
         gone = (item for item, each in owed.items() if was_dropped or each.revision <= 1)
         return Counter(item for item in gone if not balance.entry.items[item])
     found = items_in("state", "", old)
-    return Counter(View(old).accounted({item: each for item, each in owed.items() if not found[item]}))
+    missing = {item: each for item, each in owed.items() if not found[item]}
+    return Counter(View(old).accounted(missing) | taken_back(workspace, missing, old, entries))
 
 
 def _superseded(
@@ -327,7 +328,7 @@ def _require_lasting(workspace: Workspace, balances: Mapping[str, _Balance]) -> 
             gone = [item for item in gone if not archived[item] and not (kind == SESSION and after[item])]
         if len(gone) > len(new):
             message = f"nothing is written, since {described(gone)} would get lost"
-            raise TaskstateError(message, help="run `taskstate lint`, and mend what it finds first", code="unsafe")
+            raise TaskstateError(message, help="run `taskstate lint`, and fix what it finds first", code="unsafe")
 
 
 def archived_items(workspace: Workspace, task_id: str) -> Counter[Item]:

@@ -54,8 +54,8 @@ class Entry(NamedTuple):
 
     `path` is that of the state file, `stamp` identifies its last write even after edits by hand, `sha` is its SHA-256,
     `sections` are the keys of its sections. `items` are those that the state file held, `moved` those that went
-    into other files, `withdrawn` those that were there before the write and not after it, `found` the values that it
-    left as it found them, and that the write before had not left. Of a `dropped` task the file may go, and of one that
+    into other files, `withdrawn` those that were there before the write and not after it, `found` those that it left as
+    it found them, and that the write before had not left. Of a `dropped` task the file may go, and of one that
     was let go when its file was gone.
     """
 
@@ -150,7 +150,7 @@ def owed_items(entries: Iterable[tuple[KeptRecord, Entry]], told: Collection[str
             if before is None or (item.kind == KEY and before.number <= 0):  # a status comes again, and begins anew
                 before = Owed(
                     0,
-                    0 if item in entry.found else entry.revision,
+                    0 if item.kind == KEY and item in entry.found else entry.revision,
                     known,
                     since,
                     left,
@@ -235,12 +235,13 @@ class View:
         for unit in units_of(self._state):
             self._places.setdefault((unit.item.kind, unit.item.place), []).append(unit)
 
-    def accounted(self, missing: Mapping[Item, Owed]) -> set[Item]:
+    def accounted(self, missing: Mapping[Item, Owed], *, edits: bool = True) -> set[Item]:
         """Return those of the missing items that this version holds in another form, or that somebody has edited.
 
         In a text of ours by its stamp, somebody has edited what has something new in its place: such as no write here
         has left or found. A text with another stamp was merged: it holds what would change nothing in it. One text is
-        the edit of one unit only, the newest that it may be; and what was told before is edited by nobody.
+        the edit of one unit only, the newest that it may be; and what was told before is edited by nobody. Without
+        `edits` nothing counts as edited.
         """
         from taskstate.units.presence import holds  # most commands miss nothing
 
@@ -249,7 +250,7 @@ class View:
         for item, owed in sorted(missing.items(), key=lambda each: each[1].record.number, reverse=True):
             others = self._places.get((item.kind, item.place), [])
             others = others or self._anew(item, owed)
-            if self._stamp in owed.left and not self._is_newer(others, owed):
+            if edits and self._stamp in owed.left and not self._is_newer(others, owed):
                 edit = None if owed.told else self._edit_of(item, owed, [each for each in others if each not in taken])
                 taken += [edit] if edit else []
                 # What was there from the beginning nobody but a hand has taken out of a text of ours.
@@ -292,10 +293,10 @@ class View:
         if item.place or not unknown:
             return next(iter(unknown), None)
         original = unit_in(owed.record, owed.entry.path, item)
-        return next((each for each in unknown if original and _is_edit(each, original)), None)
+        return next((each for each in unknown if original and is_edit(each, original)), None)
 
 
-def _is_edit(unit: Unit, original: Unit) -> bool:
+def is_edit(unit: Unit, original: Unit) -> bool:
     """Return whether a session or a decision may be another one, edited by hand."""
     if isinstance(unit.value, Session) and isinstance(original.value, Session):
         return unit.value.time == original.value.time and are_alike(unit.value.entry, original.value.entry)

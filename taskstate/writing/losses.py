@@ -16,13 +16,15 @@ from taskstate.model import names
 from taskstate.model.names import ACCEPTED_FOLDER, HANDOFF_FOLDER
 from taskstate.model.task_state import read_state
 from taskstate.storage import files, folders, kept_records
+from taskstate.storage.git import client as git
 from taskstate.storage.git import history
 from taskstate.syntax.document import parse
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.units.items import FILES, KEY, MAP, WORDS, Item, described, entry_item, items_in, named_items
+from taskstate.units.items import FILES, KEY, MAP, SESSION, WORDS, Item, described, entry_item, items_in, named_items
 from taskstate.writing.answers import told
 from taskstate.writing.damage import damage_at
 from taskstate.writing.ledger import Entry, Owed, View, entries_of, owed_items, written
+from taskstate.writing.taken_back import taken_back
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -40,7 +42,8 @@ class Loss(NamedTuple):
 
     `path` is that of the state file, `revision` the highest that held one of them, `since` the time of the oldest
     record of one; `stashed` says whether the stash holds them, `commit` is one that only the reflog reaches, `is_there`
-    whether the state file is.
+    whether the state file is. `taken` are sessions that a commit of this branch has and a later one removed or rewrote;
+    `source` is the newest commit that has one of them.
     """
 
     task: str
@@ -52,15 +55,28 @@ class Loss(NamedTuple):
     stashed: bool
     commit: str
     is_there: bool
+    taken: dict[Item, Owed]
+    source: str
 
     def message(self) -> str:
-        """Return the loss in one line: what, since when, and both ways."""
+        """Return the loss in one line: what, since when, and both ways; what commits took if nothing else is gone."""
+        if not self.items:
+            return self._taken()
         stash = "`git stash pop` has it; else " if self.stashed else ""
         also = "" if self.is_there else "the file itself"
         return (
-            f"{files.shown(self.path)}: {names_of(self.items, also)} gone, acknowledged {self.since}: {stash}"
-            f"`taskstate doctor --fix` brings back what is missing, and `taskstate doctor --let-go {self.task}` says "
-            f"that it was meant"
+            f"{files.shown(self.path)}: {names_of(self.items, also)} gone, recorded {self.since}: {stash}"
+            "`taskstate doctor --fix` brings back what is missing, and "
+            f"`taskstate doctor --let-go {self.task}` accepts the loss"
+        )
+
+    def _taken(self) -> str:
+        numbers = " ".join(name.removeprefix(f"{SESSION} ") for name in _listed(self.taken))
+        source = self.source[: git.SHORT]
+        return (
+            f"{files.shown(self.path)}: {names_of(self.taken)} not as committed in {source}: a later commit, such as "
+            f"a revert, rewrote or removed it: `taskstate session restore {self.task} {numbers} --from {source}` puts "
+            f"back what was committed, and `taskstate doctor --let-go {self.task}` accepts the loss"
         )
 
     def note(self) -> str:
@@ -95,14 +111,14 @@ def look(workspace: Workspace, task_id: str, own: Iterable[KeptRecord], paths: t
         known = tuple(told(workspace, task_id))
         return Finding(damage, damaged=True, steady=False, read_history=False, told=known)
     owed = _owed(workspace, task_id, entries)
-    missing = _missing(workspace, paths, owed)
-    loss = _loss(workspace, task_id, missing, paths) if missing else None
-    message = loss.message() if loss and loss.items else ""
+    missing, changed = _missing(workspace, paths, owed, entries), _changed_sessions(workspace, paths, owed)
+    loss = _loss(workspace, task_id, (missing, changed), paths) if missing or changed else None
+    message = loss.message() if loss and (loss.items or loss.taken) else ""
     rest = {i: each for i, each in owed.items() if entries[-1][1].items[i] < each.number and i not in missing}
     is_noted = bool(loss and loss.reflog)  # its revisions and versions are not to be given again
     steady = not is_noted and not (rest and _absent(rest, _here(workspace, paths[1:], owed)))
     gone = tuple(map(" ".join, loss.items)) if loss else ()
-    return Finding(message, damaged=False, steady=steady, read_history=bool(missing), told=gone)
+    return Finding(message, damaged=False, steady=steady, read_history=bool(missing or changed), told=gone)
 
 
 def find_losses(workspace: Workspace, records: Iterable[KeptRecord] | None = None) -> Iterator[Loss]:
@@ -121,8 +137,8 @@ def find_loss(workspace: Workspace, task_id: str, records: Iterable[KeptRecord] 
     entries = entries_of(records, task_id.casefold())
     owed = _owed(workspace, task_id, entries)
     paths = _paths(workspace, task_id, (entry.path for _, entry in entries)) if owed else ()
-    missing = _missing(workspace, paths, owed)
-    return _loss(workspace, task_id.casefold(), missing, paths) if missing else None
+    missing, changed = _missing(workspace, paths, owed, entries), _changed_sessions(workspace, paths, owed)
+    return _loss(workspace, task_id.casefold(), (missing, changed), paths) if missing or changed else None
 
 
 def _owed(workspace: Workspace, task_id: str, entries: list[tuple[KeptRecord, Entry]]) -> dict[Item, Owed]:
@@ -155,6 +171,7 @@ def _paths(workspace: Workspace, task_id: str, recorded: Iterable[str]) -> tuple
 
 
 _Contents: TypeAlias = "list[tuple[str, bytes]]"
+_Owed: TypeAlias = "dict[Item, Owed]"
 
 
 def _readable(paths: tuple[str, ...], owed: dict[Item, Owed]) -> list[str]:
@@ -174,29 +191,53 @@ def _content(path: Path) -> bytes:
     return b""
 
 
-def _missing(workspace: Workspace, paths: tuple[str, ...], owed: dict[Item, Owed]) -> dict[Item, Owed]:
+def _missing(
+    workspace: Workspace, paths: tuple[str, ...], owed: dict[Item, Owed], entries: list[tuple[KeptRecord, Entry]]
+) -> dict[Item, Owed]:
     """Return what a task's files do not hold any more. An Impact Map that was edited by hand is there."""
     here = _here(workspace, paths, owed)
     maps = {path.rpartition("/")[2] for path, data in here if data}
     gone = _absent(owed, here)
-    return {item: each for item, each in gone.items() if item.kind != MAP or item.place not in maps}
+    gone = {item: each for item, each in gone.items() if item.kind != MAP or item.place not in maps}
+    back = taken_back(workspace, gone, here[0][1], entries) if gone else set()
+    return {item: each for item, each in gone.items() if item not in back}
 
 
-def _absent(left: dict[Item, Owed], contents: _Contents) -> dict[Item, Owed]:
-    """Return what some version of a task's files holds neither as it is nor edited."""
+def _changed_sessions(workspace: Workspace, paths: tuple[str, ...], owed: dict[Item, Owed]) -> dict[Item, Owed]:
+    """Return the sessions that a task's files do not hold as they were written, also where somebody has edited them."""
+    sessions = {item: each for item, each in owed.items() if item.kind == SESSION}
+    is_there = sessions and folders.is_file(workspace.root / paths[0])
+    return _absent(sessions, _here(workspace, paths, sessions), edits=False) if is_there else {}
+
+
+def _taken(workspace: Workspace, changed: dict[Item, Owed], paths: tuple[str, ...]) -> tuple[dict[Item, Owed], str]:
+    """Return the sessions that commits of this branch have and HEAD has not, and the newest commit that has some."""
+    readable = _readable(paths, changed)
+    contents = [(path, history.text_at(workspace.root, path, "HEAD") or b"") for path in readable if changed]
+    lacking = _absent(changed, contents, edits=False) if contents and contents[0][1] else {}
+    never, source = _without(workspace, lacking, paths, history.OWN)
+    return {item: each for item, each in lacking.items() if item not in never}, source
+
+
+def _absent(left: dict[Item, Owed], contents: _Contents, *, edits: bool = True) -> dict[Item, Owed]:
+    """Return what some version of a task's files holds neither as it is nor, with `edits`, edited."""
     found = [(own.type, path, data) for path, data in contents if data and (own := names.own_file(path))]
     present = sum((items_in(*each) for each in found), Counter[Item]())
     gone = {item: each for item, each in left.items() if present[item] < each.number}
     for kind, _, data in found:
-        accounted = View(data).accounted(gone) if gone and kind == "state" else ()
+        accounted = View(data).accounted(gone, edits=edits) if gone and kind == "state" else ()
         gone = {item: each for item, each in gone.items() if item not in accounted}
     return gone
 
 
-def _loss(workspace: Workspace, task_id: str, missing: dict[Item, Owed], paths: tuple[str, ...]) -> Loss | None:
-    """Return the loss, with what git does not have any more; None if a reference reaches everything."""
-    left = _without(workspace, missing, paths, history.REFS)[0]
-    if not left:
+def _loss(workspace: Workspace, task_id: str, gone: tuple[_Owed, _Owed], paths: tuple[str, ...]) -> Loss | None:
+    """Return the loss, with what git does not have any more; None if a reference reaches everything.
+
+    `gone` are what the files do not hold, and the sessions that they do not hold as they were written.
+    """
+    left = _without(workspace, gone[0], paths, history.REFS)[0]
+    taken, source = _taken(workspace, gone[1], paths)
+    if not left and not taken:
         return None
     unstashed, _ = _without(workspace, left, paths, history.STASH)  # the reflog has the stashes, too
     nowhere, commit = _without(workspace, unstashed, paths, history.REFLOG)
@@ -205,11 +246,13 @@ def _loss(workspace: Workspace, task_id: str, missing: dict[Item, Owed], paths: 
         path=paths[0],
         items={item: each for item, each in left.items() if item in nowhere or item not in unstashed},
         reflog={item: each for item, each in unstashed.items() if item not in nowhere},
-        revision=max(each.entry.revision for each in left.values()),
-        since=min(each.entry.at for each in left.values()),
+        revision=max((each.entry.revision for each in left.values()), default=0),
+        since=min((each.entry.at for each in left.values()), default=""),
         stashed=len(unstashed) < len(left),
         commit=commit,
         is_there=folders.is_file(workspace.root / paths[0]),
+        taken=taken,
+        source=source,
     )
 
 
@@ -223,7 +266,8 @@ def _without(
         before, there = len(left), [(p, data) for p, data in zip(readable, contents, strict=True) if data]
         revision = max((_revision(data) for path, data in there if path == paths[0]), default=0)
         earlier = {item: each for item, each in left.items() if item.kind == KEY and each.revision > revision}
-        left = _absent({item: each for item, each in left.items() if item not in earlier}, there) | earlier
+        edits = where != history.OWN  # of this branch, only what was committed as it was written
+        left = _absent({item: each for item, each in left.items() if item not in earlier}, there, edits=edits) | earlier
         found = found or (commit if len(left) < before else "")
         if not left:
             break
@@ -239,13 +283,18 @@ def names_of(items: dict[Item, Owed], also: str = "") -> str:
 
     Values of the front matter are named only where nothing else is gone.
     """
-    found = {pair for record in {owed.record for owed in items.values()} for pair in _names_in(record, items)}
-    shown = [each for each in found if each[0].kind != KEY or each[0].place.startswith("acks ")] or found
-    in_order = sorted(shown, key=lambda each: (each[0].kind not in WORDS, names.id_key(each[1])))
-    listed = list(dict.fromkeys(name for _, name in in_order))
+    listed = _listed(items)
     are_many = len(listed or items) > 1 or bool(also)
     listed = [*filter(None, [also]), *(listed or [described(items)])]  # no record of them can be read
     return f"{first_of(listed, _MOST_NAMES)} {'are' if are_many else 'is'}"
+
+
+def _listed(items: dict[Item, Owed]) -> list[str]:
+    """Return the names of items, each once, first those that are told by their words."""
+    found = {pair for record in {owed.record for owed in items.values()} for pair in _names_in(record, items)}
+    shown = [each for each in found if each[0].kind != KEY or each[0].place.startswith("acks ")] or found
+    in_order = sorted(shown, key=lambda each: (each[0].kind not in WORDS, names.id_key(each[1])))
+    return list(dict.fromkeys(name for _, name in in_order))
 
 
 def _names_in(record: KeptRecord, items: dict[Item, Owed]) -> Iterator[tuple[Item, str]]:

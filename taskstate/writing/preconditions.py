@@ -32,7 +32,9 @@ def require_writable(loaded: Loaded, expected: str, *, sealed: bool = True) -> N
     require_revision(loaded, expected)
     version = loaded.document.front_matter.get("taskstate")
     if isinstance(version, int) and version > FORMAT:
-        message = f"{loaded.relative} has format version {version}, and {FORMAT} is the newest one known here"
+        message = (
+            f"{loaded.relative} has format version {version}, and {FORMAT} is the newest that this taskstate knows"
+        )
         raise TaskstateError(message, help="update taskstate", code="newer-format")
     if sealed:
         check_seal(loaded.document, loaded.relative)
@@ -48,10 +50,10 @@ def require_revision(loaded: Loaded, expected: str) -> None:
         return
     number, dash, digest = expected.partition("-")
     if not re.fullmatch(r"[0-9]{1,18}", number) or (dash and not digest):
-        raise TaskstateError(f"{expected!r} is no revision", help=f"write {_EXPECTED}", code="usage")
+        raise TaskstateError(f"{expected!r} is not a revision", help=f"write {_EXPECTED}", code="usage")
     if int(number) != loaded.state.revision or (dash and not loaded.digest.startswith(digest.lower())):
         raise TaskstateError(
-            f"{loaded.relative} is at revision {loaded.token}, not {expected}",
+            f"{loaded.relative} was changed: it is at revision {loaded.token} now, not {expected}",
             help="read the file again, then decide whether the change is still right",
             code="revision",
         )
@@ -69,7 +71,7 @@ def require_whole(loaded: Loaded) -> None:
         line = document.position(problems[0].span.start).line + 1 if problems else 1
         message = problems[0].message if problems else "the front matter is empty"
         raise TaskstateError(
-            f"{loaded.relative}, line {line}: {message}", help="mend it; `taskstate lint` says how", code="unreadable"
+            f"{loaded.relative}, line {line}: {message}", help="fix it; `taskstate lint` says how", code="unreadable"
         )
     file_id = own.id if own else None
     if file_id and file_id.casefold() != loaded.state.id.casefold():
@@ -78,7 +80,9 @@ def require_whole(loaded: Loaded) -> None:
     kind, known = document.front_matter.get("kind", TASK), kind_names(document.kinds)
     if kind not in known:  # what it holds would be judged by another one
         help_ = f"correct it: the kinds here are {', '.join(known)}"
-        raise TaskstateError(f"{loaded.relative} has the kind {kind!r}, which is none", help=help_, code="unknown-kind")
+        raise TaskstateError(
+            f"{loaded.relative} has the kind {kind!r}, which does not exist", help=help_, code="unknown-kind"
+        )
 
 
 def require_not_dropped(state: TaskState) -> None:
@@ -88,7 +92,7 @@ def require_not_dropped(state: TaskState) -> None:
         TaskstateError: code "dropped".
     """
     if state.status == DROPPED:
-        help_ = f'`taskstate reopen {state.id} --note "WHY"` takes it up again'
+        help_ = f'`taskstate reopen {state.id} --note "WHY"` reopens it'
         raise TaskstateError(f"task {state.id} is dropped", help=help_, code="dropped")
 
 
@@ -99,7 +103,7 @@ def require_not_complete(state: TaskState, so: str, *, code: ErrorCode = "comple
         TaskstateError: code "complete", or the one given.
     """
     if state.status == COMPLETE:
-        help_ = f'`taskstate reopen {state.id} --note "WHY"` takes it back to work'
+        help_ = f'`taskstate reopen {state.id} --note "WHY"` reopens it'
         raise TaskstateError(f"task {state.id} is complete{so}", help=help_, code=code)
 
 

@@ -40,9 +40,9 @@ if TYPE_CHECKING:
 
 
 _HELP = (
-    "take it out of the text or the source that it comes from, and name the place where it is kept; if it is none, let"
-    " `secrets.allow` of the configuration fit it, or write it with --force-secrets; in free text the comment"
-    " `taskstate: allow secret` at the end of its line does as well"
+    "delete it in the text or its source, and name the place where it is kept; if it is not a secret, add a pattern for"
+    " it to `secrets.allow` of the configuration, write it with --force-secrets or, in free text, end its line with the"
+    " comment `taskstate: allow secret`"
 )
 INVISIBLE = "invisible text"  # the kind of a finding that is no secret: what nobody sees, and a program reads
 _INVISIBLE_HELP = (
@@ -54,7 +54,7 @@ _MAX_LISTED = 3  # findings in the message of an error
 
 def warnings(lines: Iterable[str]) -> tuple[str, ...]:
     """Return the warnings for findings, as worded by `describe`, that are written because the write is forced."""
-    return tuple(f"warning: {line}; written all the same" for line in lines)
+    return tuple(f"warning: {line}; written anyway" for line in lines)
 
 
 def refusal(lines: Sequence[str], kinds: Iterable[str] = ()) -> TaskstateError:
@@ -102,7 +102,7 @@ def describe(text: str, findings: Sequence[Secret], name: str) -> tuple[str, ...
 
 def _wording(text: str, finding: Secret) -> str:
     if finding.kind == INVISIBLE:
-        return f"invisible text stands here: {invisible.shown(finding.span.of(text))}"
+        return f"there is invisible text here: {invisible.shown(finding.span.of(text))}"
     return f"this looks like {finding.kind}"
 
 
@@ -265,7 +265,7 @@ def warnings_of(workspace: Workspace, findings: SecretFindings) -> tuple[str, ..
     if not findings.allowed or _said(workspace).get(_SAID):
         return forced
     shown = first_of(findings.allowed, _MAX_LISTED, separator="; ", last="; and ")
-    return (*forced, f"warning: {shown}; it is written since `secrets.allow` says that it is no secret")
+    return (*forced, f"warning: {shown}; it is written since `secrets.allow` says that it is not a secret")
 
 
 def remember_said(workspace: Workspace, findings: SecretFindings, request: Request) -> None:

@@ -22,7 +22,7 @@ def recover(workspace: Workspace) -> tuple[str, ...]:
     messages: tuple[str, ...] = ()
     if private.foreign:
         shown = files.shown(private.foreign)
-        messages = (f"`.git` leads to {shown}, which is another folder's: nothing of that repository is used",)
+        messages = (f"`.git` points to {shown}, the repository of another folder, which is not used",)
     if private.write is None:
         messages = (*messages, f"nothing can be kept of what is written, nor cached: {private.refusal}")
     if any(files.names(folder / "journal") for folder in private.read):

@@ -85,7 +85,7 @@ def _change(
             return _write(workspace, loaded, planned, request, messages)
         except StaleFile:
             continue
-    message = f"{workspace.relative(path)} was changed by somebody each time that it was to be written"
+    message = f"{workspace.relative(path)} keeps being changed by somebody else while it is written"
     raise StaleFile(message, help="run this again")
 
 

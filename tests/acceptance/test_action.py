@@ -47,7 +47,7 @@ def report(root: Path, base: str) -> tuple[str, str]:
 def run(script: str, root: Path, base: str, **inputs: str) -> subprocess.CompletedProcess[str]:
     """Run the script of a step as the service does."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    around = {"PATH": path, "BASE": base, "PATHS": "", "STRICT": "false", "SARIF": "false", **inputs}
+    around = {"PATH": path, "BASE": base, "DEFAULT": "main", "PATHS": "", "STRICT": "false", "SARIF": "false", **inputs}
     return subprocess.run(
         ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", script],
         cwd=root,

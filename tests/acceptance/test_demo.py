@@ -42,7 +42,7 @@ def test_demo_stops_what_should_be_stopped(temporary: Path, tmp_path: Path) -> N
     steps = re.split(r"^== ", done.stdout, flags=re.MULTILINE)[1:]
     assert 8 <= len(steps) <= 12
     for title, said in (
-        ("Nothing runs", "-m unittest"),
+        ("A check in a file does not run by itself", "-m unittest"),
         ("It breaks what worked", "passed, and now fails"),
         ("Somebody edits by hand", "casefold()"),
         ("git refuses a broken state file", "TS005"),

@@ -275,8 +275,8 @@ def test_another_repositorys_git_directory_is_left_alone(tmp_path: Path, way: st
     else:
         evil.write(".git", f"gitdir: {victim.root / '.git'}{'/worktrees/side' if way.startswith('a w') else ''}\n")
     for command in (*COMMANDS, ("new", TASK, "--title", "x"), ("drop", TASK, "--note", "r"), ("init",)):
-        assert "is another folder's" in evil.run(*command).err, command
-    assert "nothing of that repository is read or written" in evil.run("doctor").out
+        assert "the repository of another folder" in evil.run(*command).err, command
+    assert "which is neither read nor written" in evil.run("doctor").out
     texts = [path.read_bytes() for path in evil.root.rglob("*") if path.is_file() and ".git" not in path.parts]
     assert not any(b"secret" in text or b"Did 1" in text for text in texts)
     assert {path: path.read_bytes() for path in before} == before

@@ -239,7 +239,7 @@ def test_a_conflict_that_has_to_be_decided_is_left(tmp_path: Path, old: str, *, 
     before = repo.tree()
     fixed = repo.run("doctor", "--fix")
     assert fixed.status == 1
-    assert re.search(r"line \d+: which side of the conflict is right is not known: decide", fixed.out), fixed
+    assert re.search(r"line \d+: which side of the conflict is right is not known: keep", fixed.out), fixed
     assert repo.tree() == before
 
 
@@ -322,7 +322,7 @@ def test_a_fault_in_the_front_matter_hides_no_damage(tmp_path: Path, damage: Dam
     repo = damaged(tmp_path / "repository", damage)
     repo.edit("title: JWT Service", "title: JWT: Service")
     before = repo.tree()
-    assert "can be mended" not in repo.run("lint").out
+    assert "can be fixed" not in repo.run("lint").out
     refused = repo.run(*shlex.split(command))
     assert (refused.status, BACK in refused.err) == (2, True), refused
     assert repo.tree() == before

@@ -46,7 +46,6 @@ QUIET: dict[str, Steps] = {
     "amend": ("git commit -q --amend -m other", "git gc -q --prune=now"),
     "gc": ("git reflog expire --expire=now --all", "git gc -q --prune=now"),
     "checkout of the file": (f"git checkout -q -- {STATE}",),
-    "revert": ("session 6", "commit six", "git revert --no-edit HEAD"),
     "removed in a commit": (f"git rm -q {STATE}", "git commit -qm removed"),
     "merge --abort, looked at in between": (*DIVERGED, "fails merge -q side", "taskstate list", "git merge --abort"),
     "rebase --abort, looked at in between": (*DIVERGED, "fails rebase -q side", "taskstate list", "git rebase --abort"),

@@ -164,7 +164,7 @@ def test_nobody_works_on_an_old_version_unnoticed(team: Team) -> None:
     # Bob is two versions behind: he reads everything anew, and claims again.
     team.update("Constraints", "- **Region:** EU only\n")
     told = team.ok("bob", "permanent", "notify", "--since", "4", "--agent", "bob")
-    assert "Read all of it anew" in told
+    assert "Read all of it again" in told
     assert "EU only" not in told
     assert "bob has confirmed PT-v4" in team.ends(2, "bob", "start", "102", "--agent", "bob")
     team.read_and_confirm("bob")

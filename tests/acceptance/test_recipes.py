@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.slow
 
 PAGE = (ROOT / "docs" / "linting.md").read_text(encoding="utf-8").split("## In continuous integration")[1]
-RECIPES = re.findall(r"^ +- (?:run: )?((?:taskstate|pre-commit) .*)$", PAGE, re.MULTILINE)
+RECIPES = re.findall(r"^ +(?:- )?(?:run: )?((?:taskstate lint|pre-commit run) .*)$", PAGE, re.MULTILINE)
 ZEROS = "0" * 40
 STATE = ".taskstate/tasks/task-101-state.md"
 
@@ -84,9 +84,11 @@ def test_every_recipe_names_what_to_compare_with() -> None:
     """No recipe compares a commit with itself, and the variables are those that the services set."""
     assert len(RECIPES) >= 5
     assert all("--against" in recipe or "--from-ref" in recipe for recipe in RECIPES)
-    bases = re.findall(r"^ +BASE: (.*)$", PAGE, re.MULTILINE)
-    assert set(bases) == {"${{ github.event.pull_request.base.sha || github.event.before }}"}
-    assert len(bases) == sum("$BASE" in recipe for recipe in RECIPES)
+    bases = re.findall(r"^ +(?:BASE: |- BASE=)(.*)$", PAGE, re.MULTILINE)
+    assert bases == [
+        "${{ github.event.pull_request.base.sha || github.event.before }}",
+        "${CI_MERGE_REQUEST_DIFF_BASE_SHA:-$CI_COMMIT_BEFORE_SHA}",
+    ]
 
 
 @pytest.mark.parametrize("event", ["a pull request", "a push"])

@@ -95,6 +95,13 @@ def work(place: GitPlace) -> None:
     taskstate(place, "finish", "101", "--did", "x", "--state", "y", "--next", "z")
 
 
+def edited(place: GitPlace) -> None:
+    """Change a file after a turn of work without roles."""
+    taskstate(place, "start", "101")
+    taskstate(place, "finish", "101", "--pause", "--did", "x", "--state", "y", "--next", "z")
+    place.write("a.txt", "not meant\n")
+
+
 def unsealed(place: GitPlace) -> None:
     """Edit the description of a sealed task."""
     taskstate(place, "context", "init", "101")
@@ -128,9 +135,14 @@ SYMPTOMS = {
     '"the front matter is not valid YAML"': Symptom(unquoted, ("lint",), "TS003"),
     '"the file … is over the limit"': Symptom(large, ("archive", "--check"), "is over the limit"),
     '"drift: …"': Symptom(drifted, ("snapshot", "verify", "101", "--role", "implementer"), "drift: "),
+    '"the working tree is not what the last turn left"': Symptom(
+        edited, ("start", "101"), "the working tree is not what the last turn left"
+    ),
     '"the context is not as it was sealed"': Symptom(unsealed, ("context", "check", "101"), "not as it was sealed"),
-    '"`.git` leads to …, which is another folder\'s"': Symptom(copied, ("list",), "another folder's"),
-    '"cannot list …"': Symptom(linked, ("list",), "no link is followed"),
+    '"`.git` points to …, the repository of another folder"': Symptom(
+        copied, ("list",), "the repository of another folder"
+    ),
+    '"cannot list …"': Symptom(linked, ("list",), "links are not followed"),
     '"a turn is open"': Symptom(begun, ("start", "101"), "other"),
     '"not checked, since taskstate is not found here"': Symptom(unnamed, ("doctor",), "git config taskstate.program"),
     '"artifacts … are left"': Symptom(left_over, ("doctor",), "are left"),

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import importlib.util
+import os
 import re
 import sys
 import sysconfig
+import tarfile
 import zipfile
+from email import message_from_bytes
 from typing import TYPE_CHECKING
 
 import pytest
 
+from scripts.release.distributions import build, build_twice, listed, sha256
 from taskstate.version import VERSION
-from tests.support.checkout import ROOT, copy_to, need_index, run, succeed
+from tests.support.checkout import ROOT, copy_to, run, succeed
 from tests.support.place import files_in
 
 if TYPE_CHECKING:
@@ -36,18 +39,16 @@ _TIME = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}Z)?|\b[0-9a-f]{64}\b
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a wheel that was built from this checkout."""
+def archives(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, ...]:
+    """Return the source distribution and the wheel of this checkout, built twice and equal."""
     folder = tmp_path_factory.mktemp("wheel")
-    source = copy_to(folder / "source")
-    isolated = importlib.util.find_spec("hatchling") is None
-    if isolated:
-        need_index()
-    flags = () if isolated else ("--no-build-isolation",)
-    command = (sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", *flags, "--wheel-dir", folder, source)
-    succeed(*command, cwd=folder)
-    (built,) = folder.glob("taskstate-*.whl")
-    return built
+    return build_twice(copy_to(folder / "source"), folder)
+
+
+@pytest.fixture(scope="module")
+def wheel(archives: tuple[Path, ...]) -> Path:
+    """Return the wheel of this checkout."""
+    return next(path for path in archives if path.suffix == ".whl")
 
 
 @pytest.fixture(scope="module")
@@ -77,6 +78,47 @@ def test_wheel_holds_every_resource(wheel: Path) -> None:
     assert tops == {"taskstate", f"taskstate-{VERSION}.dist-info"}
     assert "taskstate/py.typed" in names
     assert not [name for name in names if name.endswith((".pyc", ".orig", ".tmp"))]
+
+
+def test_archives_are_the_same_whoever_builds_them(archives: tuple[Path, ...], tmp_path: Path) -> None:
+    """A stray file, the times of files, and a time in the environment change no byte; a changed file does."""
+    source = copy_to(tmp_path / "source")
+    (source / "notes.txt").write_text("private", encoding="utf-8")
+    (source / ".env").write_text("private", encoding="utf-8")
+    for path in files_in(source):
+        os.utime(path, (1_000_000_000, 1_000_000_000))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SOURCE_DATE_EPOCH", "1700000000")
+        built = build(source, tmp_path / "built")
+    assert [sha256(path) for path in built] == [sha256(path) for path in archives]
+    (source / "taskstate" / "errors.py").write_text("", encoding="utf-8")
+    assert sha256(build(source, tmp_path / "changed")[0]) != sha256(built[0])
+
+
+def test_source_distribution_holds_what_belongs_to_the_checkout(archives: tuple[Path, ...]) -> None:
+    """All files of git but those for one editor or one service are in it, so that one can build and test from it."""
+    sdist = next(path for path in archives if path.name.endswith(".tar.gz"))
+    with tarfile.open(sdist) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    committed = {name for name in succeed("git", "ls-files", cwd=ROOT).splitlines() if (ROOT / name).is_file()}
+    assert committed - names == {".ci/run", ".editorconfig"}
+    assert names - set(listed(ROOT)) == {"PKG-INFO"}
+
+
+def test_metadata_are_right_on_an_index(archives: tuple[Path, ...], wheel: Path) -> None:
+    """The description can be shown, no link in it needs the repository, and licences and Pythons are named."""
+    told = succeed(sys.executable, "-m", "twine", "check", "--strict", *archives, cwd=wheel.parent)
+    assert told.count("PASSED") == len(archives)
+    with zipfile.ZipFile(wheel) as archive:
+        about = message_from_bytes(archive.read(f"taskstate-{VERSION}.dist-info/METADATA"))
+        licences = [name for name in archive.namelist() if "/licenses/" in name]
+    description = str(about.get_payload())
+    assert "# taskstate" in description
+    assert not [link for link in re.findall(r"\]\(([^)]*)\)", description) if not link.startswith("https://")]
+    assert len(licences) == len(about.get_all("License-File", []))
+    claimed = {each.rpartition(" ")[2] for each in about.get_all("Classifier", []) if "Python :: 3." in each}
+    run_on = re.findall(r"^\| ([\d., ]+) \| .*\bsuite\b", (ROOT / "docs/stability.md").read_text("utf-8"), re.MULTILINE)
+    assert claimed == set(", ".join(run_on).split(", "))
 
 
 def test_installed_command_is_not_the_checkout(installed: Path, tmp_path: Path) -> None:

@@ -184,7 +184,7 @@ def test_drafts_that_fail_take_nothing_along(
         raise RuntimeError("no draft")
 
     monkeypatch.setattr(given_back, function, fail)
-    assert f"Task {TASK} is at hand" in json.dumps(session.hook(event))
+    assert f"The current task is {TASK}" in json.dumps(session.hook(event))
     assert f"{event}: a fault of taskstate's own: RuntimeError: no draft" in session.client.log
 
 

@@ -173,9 +173,9 @@ def test_a_session_begins_with_what_is_wrong(client: Client, damage: Callable[[C
     damage(client)
     for given in ({}, {"source": "compact"}):
         said = told(client.hook("session-start", given=given))
-        assert said.startswith("Task 101 is at hand: ann works on it since ")
+        assert said.startswith("The current task is 101: ann works on it since ")
         assert "does not tell of it any more: `taskstate doctor --fix` first. Then `taskstate start 101 --agent" in said
-        assert [each for each in ("No turn is open", "# Task 101", "none is at hand") if each in said] == []
+        assert [each for each in ("No turn is open", "# Task 101", "there is no current task") if each in said] == []
     client.run("doctor", "--fix")
     assert "resumed" in client.run("start", "101", "--agent", "ann")
 
@@ -377,9 +377,9 @@ def test_file_that_must_not_be_fixed_is_told(client: Client) -> None:
 def test_environment_names_the_task(client: Client) -> None:
     """TASKSTATE_TASK is stronger than the branch; one that does not exist counts for nothing."""
     client.place.new("102", title="Other")
-    for named, expected in (("102", "Task 102"), ("999", "Task 101"), ("../x", "Task 101")):
+    for named, expected in (("102", "102"), ("999", "101"), ("../x", "101")):
         client.monkeypatch.setenv("TASKSTATE_TASK", named)
-        assert told(client.hook("session-start")).startswith(f"{expected} is at hand")
+        assert told(client.hook("session-start")).startswith(f"The current task is {expected}:")
 
 
 @pytest.mark.parametrize(
@@ -392,7 +392,9 @@ def test_branch_names_the_task(client: Client, branch: str, task: str) -> None:
     client.place.new("2", title="Two")
     client.place.git("checkout", "--quiet", "-b", branch)
     said = told(client.hook("session-start"))
-    assert said.startswith(f"Task {task} is at hand: the branch is" if task else "taskstate keeps tasks here, none")
+    assert said.startswith(
+        f"The current task is {task}: the branch is" if task else "taskstate keeps tasks here; there is no"
+    )
 
 
 def test_newest_session_names_the_task(client: Client) -> None:
@@ -401,7 +403,19 @@ def test_newest_session_names_the_task(client: Client) -> None:
     client.place.git("checkout", "--quiet", "main")
     client.place.add("Worked.")
     said = told(client.hook("session-start"))
-    assert said.startswith("Task 101 is at hand: it has the newest session")
+    assert said.startswith("The current task is 101: it has the newest session")
+
+
+def test_a_task_that_waits_is_not_at_hand(client: Client) -> None:
+    """What depends on an open task is not offered, whatever its sessions: `next` names another one, too."""
+    client.place.git("checkout", "--quiet", "main")
+    client.place.add("Worked.")
+    client.place.new("102", title="Other")
+    client.run("edit", "101", "--depends-on", "102")
+    assert "`taskstate next` names one" in told(client.hook("session-start"))
+    client.run("drop", "102", "--note", "no")
+    client.run("edit", "101", "--no-depends-on")
+    assert told(client.hook("session-start")).startswith("The current task is 101")
 
 
 def test_without_an_open_task_none_is_promised(client: Client) -> None:
@@ -418,7 +432,7 @@ def test_task_that_is_closed_is_not_at_hand(client: Client) -> None:
     """A branch that is named after a task which was given up brings no brief."""
     client.run("drop", "101", "--note", "no")
     said = told(client.hook("session-start"))
-    assert "none is at hand" in said
+    assert "there is no current task" in said
 
 
 def test_confirmations_belong_to_a_sub_agent_by_its_id(client: Client) -> None:
@@ -443,7 +457,7 @@ def test_a_sub_agent_in_a_worktree_of_its_own_is_told_the_turn_of_its_caller(cli
     assert client.hook("subagent-start", given=apart) == {}
     client.run("start", "101", "--agent", "ann")
     said = told(client.hook("subagent-start", given=apart))
-    assert said.startswith("Task at hand: 101, ann works on it in the worktree main since ")
+    assert said.startswith("Current task: 101, ann works on it in the worktree main since ")
     assert "; read `taskstate brief 101`; its turn is your caller's" in said
     client.run("start", "102", "--agent", "ann")
     assert client.hook("subagent-start", given=apart) == {}
@@ -490,4 +504,4 @@ def test_after_a_compaction_the_shared_context_comes_first(client: Client) -> No
     client.arrange("shared")
     client.arrange("turn")
     said = json.dumps(client.hook("session-start", given={"source": "compact"}))
-    assert said.index("permanent recover --agent ann") < said.index("Task 101 is at hand")
+    assert said.index("permanent recover --agent ann") < said.index("The current task is 101")

@@ -123,11 +123,11 @@ def test_what_a_program_is_asked(tmp_path: Path) -> None:
         ("[" * 100_000, "it printed no JSON"),
         ("[]", "it printed no object with accomplishments, issues_encountered or issues_resolved"),
         ('{"summary": "x"}', "it printed no object with"),
-        ('{"accomplishments": "x"}', "its accomplishments is no list"),
-        ('{"accomplishments": ["x"]}', "accomplishments[0].text is no text of 1 to 500 characters"),
-        ('{"accomplishments": [{"text": " ", "sessions": [1]}]}', "accomplishments[0].text is no text"),
-        ('{"issues_resolved": [{"text": "x"}]}', "issues_resolved[0].sessions is no list of session numbers"),
-        ('{"issues_resolved": [{"text": "x", "sessions": [true]}]}', "issues_resolved[0].sessions is no list"),
+        ('{"accomplishments": "x"}', "its accomplishments is not a list"),
+        ('{"accomplishments": ["x"]}', "accomplishments[0].text is not a text of 1 to 500 characters"),
+        ('{"accomplishments": [{"text": " ", "sessions": [1]}]}', "accomplishments[0].text is not a text"),
+        ('{"issues_resolved": [{"text": "x"}]}', "issues_resolved[0].sessions is not a list of session numbers"),
+        ('{"issues_resolved": [{"text": "x", "sessions": [true]}]}', "issues_resolved[0].sessions is not a list"),
         ('{"issues_resolved": [{"text": "x", "sessions": [3]}]}', "issues_resolved[0].sessions names one outside of 1"),
         ('{"accomplishments": [{"text": "a\\\\u001b[31mb", "sessions": [1]}]}', "holds control characters or several"),
         ('{"accomplishments": [{"text": "a\\\\n## b", "sessions": [1]}]}', "holds control characters or several lines"),
@@ -143,7 +143,7 @@ def test_unusable_answer(tmp_path: Path, printed: str, why: str) -> None:
     _, note = made(tmp_path, program(tmp_path, ANSWER.format(printed)))
     assert why in note
     assert note.startswith("warning: the summarizer ")
-    assert note.endswith("; the built-in summary serves")
+    assert note.endswith("; the built-in summary was used")
 
 
 @pytest.mark.parametrize("text", ["# Heading", "```", "<!-- x", "**Commits:** x", "---", "- a", "> x"])
@@ -237,7 +237,7 @@ def test_program_that_nobody_allowed_is_left_out(tmp_path: Path) -> None:
     place.configure(table.format(json.dumps(program(tmp_path, GOOD + "open('runs', 'a').write('x')\n"))))
     (note,) = (each for each in place.archive(keep=2).notes if "summarizer" in each)
     assert note.startswith("warning: the summarizer ")
-    assert "the built-in summary serves, and `taskstate trust` allows it" in note
+    assert "the built-in summary was used, and `taskstate trust` allows it" in note
     assert not (place.root / "runs").exists()
     place.trust()
     place.configure(table.format(json.dumps(program(tmp_path, "open('runs', 'a').write('x')\n") + " --more")))

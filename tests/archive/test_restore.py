@@ -216,7 +216,7 @@ def test_archive_that_is_gone_is_told(place: Place) -> None:
     place.fill(1, 2, 3)
     place.archive()
     place.archive_path.unlink()
-    assert wrong(place) == ["the archive does not have the sessions 1 and 2, and the Archived Summary stands for them"]
+    assert wrong(place) == ["the archive lacks the sessions 1 and 2, and the Archived Summary covers them"]
     assert refusal(lambda: restore(place)).code == "damaged"
 
 
@@ -231,7 +231,7 @@ def test_committed_archive_is_taken_back_by_the_command_that_is_named(tmp_path: 
     git.commit("archived")
     git.archive_path.write_text(git.archive_path.read_text().replace("did 1", "did one"))
     (problem,) = archive_verify.verify(git.workspace, git.workspace.load(git.path)).problems
-    command = re.search(r"`git (restore .*)` takes the committed file back", problem.help)
+    command = re.search(r"`git (restore .*)` restores the committed file", problem.help)
     assert command
     git.git(*command[1].split())
     assert archive_verify.verify(git.workspace, git.workspace.load(git.path)).problems == ()
@@ -253,13 +253,13 @@ def test_verdict_on_a_whole_archive(place: Place) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("did 2", "did two", "session 2 was altered: its SHA-256 is another one"),
+        ("did 2", "did two", "session 2 was altered: its SHA-256 differs"),
         (
             "(Sessions 1-3)",
             "(Sessions 1-9)",
-            "the archive does not have the sessions 4 to 9, and the Archived Summary stands for them",
+            "the archive lacks the sessions 4 to 9, and the Archived Summary covers them",
         ),
-        ("(Sessions 1-3)", "(Sessions 1-2)", "session 3 is in the archive, and no Archived Summary stands for it"),
+        ("(Sessions 1-3)", "(Sessions 1-2)", "session 3 is in the archive, and no Archived Summary covers it"),
     ],
 )
 def test_what_is_wrong_is_told_with_its_place(place: Place, old: str, new: str, message: str) -> None:

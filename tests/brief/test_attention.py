@@ -103,7 +103,7 @@ def test_drift_is_told_before_anybody_verifies(place: GitPlace) -> None:
 def test_a_role_at_work_is_no_drift(place: GitPlace) -> None:
     """What the next role changes while it works is not told as drift of the role before it."""
     role_changes.set_role(place.workspace, TASK, "reviewer", RoleChange(status="in_progress"), place.request())
-    place.write("a.txt", "mended\n")
+    place.write("a.txt", "fixed\n")
     assert lines(place) == []
 
 

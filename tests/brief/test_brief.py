@@ -162,7 +162,7 @@ def test_least_is_kept_and_says_so(place: Place) -> None:
     assert "## Next step\n\n- Decide on 30 s of leeway\n- Write the test\n" in found.text
     assert "## Open features\n\n- jwt-2\n- jwt-4\n" in found.text
     assert found.text.endswith(
-        "\n\nThis is the least that a brief holds, and more than the 100 tokens that it was to have.\n"
+        "\n\nThis is the shortest possible brief, longer than the 100 tokens that were asked for.\n"
     )
 
 

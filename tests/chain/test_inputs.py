@@ -188,9 +188,11 @@ def test_output_is_pulled_and_shown(place: Chained) -> None:
 
 def test_nothing_to_pull_says_so(place: Chained) -> None:
     """What is not complete, and what hands nothing down, is reported."""
-    assert pull(place).notes == ("task 101 is created: its output comes when it is complete",)
+    assert pull(place).notes == (
+        "task 101 is created: its output comes when it is complete; `taskstate next` names what is ready",
+    )
     place.write("101", "status: created", "status: complete")
-    assert pull(place).notes == ("task 101 is complete, and hands nothing down",)
+    assert pull(place).notes == ("task 101 is complete, but has no output",)
     assert pull(place, "101").notes == ()
 
 

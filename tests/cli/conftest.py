@@ -72,7 +72,7 @@ class Cli:
         assert (result.status, result.out) == (2, ""), result
         assert result.err.startswith("taskstate: ")
         said = result.err.splitlines()  # a refusal for a loss says the same, and stands alone
-        lines = [line for line in said if not line.endswith("says that it was meant")] or said
+        lines = [line for line in said if not line.endswith("accepts the loss")] or said
         assert len(lines) == 1, lines
         in_json = self(*arguments, "--format=json", stdin=stdin)
         envelope = json.loads(in_json.out)

@@ -250,10 +250,14 @@ def test_every_command_has_help(cli: Cli) -> None:
 
 
 def test_every_command_is_in_one_group(cli: Cli) -> None:
-    """The help has groups by who asks, each command in one of them; what other programs start stands apart."""
-    heads = ("look", "work", "decide", "shared", "keep", "set up", "started by other programs")
+    """The help begins with what one needs first, and has each command in one group; what programs start is last."""
+    heads = (
+        *("begin here", "look", "single steps of a turn", "decide on a task", "share context", "keep files in order"),
+        *("set up", "started by other programs"),
+    )
     groups = dict(re.findall(r"^(\w[\w ]+):\n((?:  .*\n)+)", cli.ok("--help"), re.MULTILINE))
-    assert tuple(groups)[1:8] == heads
+    assert tuple(groups)[1:9] == heads
+    assert re.findall(r"^  (\S+)", groups["begin here"], re.MULTILINE) == ["init", "new", "start", "finish", "status"]
     rows = [name for head in heads for name in re.findall(r"^  (\S+)", groups[head], re.MULTILINE)]
     assert sorted(rows) == sorted(COMMANDS)
     apart = re.findall(r"^  (\S+)", groups[heads[-1]], re.MULTILINE)
@@ -296,7 +300,7 @@ def test_the_nearest_task_is_offered(cli: Cli, place: Place, arguments: tuple[st
         (("permanent", "status", ""), "'' names no task"),
         (("list", "--root"), "expected one argument: see"),
         (("list", "--root", "-q"), "expected one argument: write `--root=…` where its value is '-q', which is a flag"),
-        (("feature", "add", "101", "f", "--x"), "required: TEXT: if '--x' is a text: write it last, behind `--`"),
+        (("feature", "add", "101", "f", "--x"), "required: TEXT: if '--x' is a text: write it last, after `--`"),
         (("list", "--root", "/nonexistent\x1b"), "no folder /nonexistent\\x1b"),
         (("list", "--config", "/nonexistent/x.toml"), "does not exist"),
         (("list", "--config", "."), "folder"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -31,6 +33,13 @@ with Bar("checking", enabled={enabled}) as bar:
         bar(done, 7)
         time.sleep({pause})
 print("taskstate.views.layout" in sys.modules)
+"""
+
+IMPATIENT = """
+from taskstate.cli import progress_bar
+progress_bar.PATIENCE = progress_bar._PAUSE = 0
+from taskstate.__main__ import main
+raise SystemExit(main({words}))
 """
 
 
@@ -117,3 +126,76 @@ def test_a_check_shows_how_long_it_runs_and_what_it_said_last(tmp_path: Path) ->
     status, shown = seen(proof, cwd=place.root, env={"TOKEN": TOKEN})
     assert (status, "running sh check.sh; true" in shown, "0:00:01" in shown) == (0, True, True)
     assert f"red line {'*' * len(TOKEN)}" in shown
+
+
+@pytest.fixture(scope="module")
+def tasks(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A repository with three tasks."""
+    place = GitPlace(tmp_path_factory.mktemp("tasks") / "repository")
+    state = place.root / ".taskstate/tasks/task-101-state.md"
+    for task in ("102", "103"):
+        text = state.read_text(encoding="utf-8").replace("101", task)
+        state.with_name(f"task-{task}-state.md").write_text(text, encoding="utf-8")
+    place.commit("tasks")
+    return place.root
+
+
+def cold(root: Path) -> Path:
+    """Return a repository without what earlier commands remembered of it."""
+    for folder in (root / ".git/taskstate").glob("*/cache"):
+        shutil.rmtree(folder)
+    return root
+
+
+@pytest.mark.parametrize(
+    ("words", "doing"),
+    [
+        ("list", "reading tasks"),
+        ("status", "reading tasks"),
+        ("board", "reading tasks"),
+        ("next", "reading tasks"),
+        ("graph", "reading tasks"),
+        ("chain status", "reading tasks"),
+        ("chain pull --all", "reading tasks"),
+        ("archive --check", "reading tasks"),
+        ("archive --all", "reading tasks"),
+        ("fmt --check", "formatting"),
+        ("fmt", "formatting"),
+        ("migrate", "reading"),
+        ("lint", "checking"),
+        ("lint --fix", "writing"),
+        ("doctor", "checking"),
+        ("doctor --fix", "mending"),
+    ],
+)
+def test_what_reads_all_tasks_shows_how_many(tasks: Path, words: str, doing: str) -> None:
+    """With nothing remembered a command that goes through all tasks counts them on a terminal, and leaves no trace."""
+    _, shown = seen((sys.executable, "-c", IMPATIENT.format(words=tuple(words.split()))), cwd=cold(tasks))
+    assert re.search(rf"0:00:\d\d {doing} \S+ \d+/\d+", shown), shown
+    left = re.sub(r"\r\x1b\[2K[^\x1b]*(?=\r\x1b\[2K)", "", shown)
+    assert f" {doing} " not in left
+
+
+@pytest.mark.parametrize("flags", [("--quiet",), ("--format", "json")])
+def test_who_wants_no_words_gets_no_count(tasks: Path, flags: tuple[str, ...]) -> None:
+    """Quietly, and in JSON, nothing is counted on a terminal."""
+    _, shown = seen((sys.executable, "-c", IMPATIENT.format(words=("list", *flags))), cwd=cold(tasks))
+    assert "reading" not in shown
+    assert "\x1b" not in shown
+
+
+def test_a_pipe_gets_no_count(tasks: Path) -> None:
+    """Where standard error is no terminal, nothing is said of how far a command is."""
+    words = IMPATIENT.format(words=("list",))
+    done = subprocess.run((sys.executable, "-c", words), cwd=cold(tasks), capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+
+
+def test_a_problem_stands_on_a_line_of_its_own(tasks: Path, tmp_path: Path) -> None:
+    """What is said while a count is shown begins where the count was taken back."""
+    root = tmp_path / "damaged"
+    shutil.copytree(cold(tasks), root)
+    (root / ".taskstate/tasks/task-103-state.md").write_bytes(b"\xff")
+    _, shown = seen((sys.executable, "-c", IMPATIENT.format(words=("fmt",))), cwd=root)
+    left = re.sub(r"\r\x1b\[2K[^\x1b]*(?=\r\x1b\[2K)", "", shown)
+    assert "\x1b[2K.taskstate/tasks/task-103-state.md" in left or "\n.taskstate/tasks/task-103-state.md" in left, left

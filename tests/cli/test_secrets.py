@@ -79,9 +79,7 @@ def test_forced_it_is_written_warned_of_and_remembered(cli: Cli) -> None:
     for more in (("--force-secrets",), ("--force-secrets", "--quiet")):
         result = cli(*(each.replace("R8", f"R{len(more)}") for each in SESSION), *more)
         assert result.status == 0
-        assert re.fullmatch(
-            r"warning: \S+, line \d+: this looks like a GitHub token; written all the same\n", result.err
-        )
+        assert re.fullmatch(r"warning: \S+, line \d+: this looks like a GitHub token; written anyway\n", result.err)
         assert BODY[:8] not in result.out
     shown = cli.ok("show", "101")
     assert cli.place.text.count("event: secrets-forced, note: a GitHub token (1)") == 2

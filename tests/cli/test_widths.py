@@ -116,7 +116,7 @@ def rich(cli: Cli) -> Cli:
         turns.start("reviewer", agent="somebody-with-a-long-name")
         turns.finish(WORDS, "--send-back", "implementer", "--finding", f"{number}: {WORDS}")
         turns.start(agent="ann")
-        turns.finish(WORDS, "--answer", f"{number}=Mended: {WORDS}")
+        turns.finish(WORDS, "--answer", f"{number}=Fixed: {WORDS}")
     cli.ok("edit", "101", "--title", WORDS)
     cli.ok("criterion", "add", "101", WORDS)
     cli.ok("feature", "add", "101", "a-very-long-name-of-a-feature", WORDS)

@@ -20,7 +20,7 @@ REMINDER = f"The turn on task {TASK} is open and its work in no session"
 def test_the_first_request_has_the_brief_and_the_protocol(room: Room) -> None:
     """After `init --agent` alone, the model reads the task at hand, how to begin, and how work is kept here."""
     session = room.play(Step("Done."))
-    session.holds(0, f"Task {TASK} is at hand", "makes a JWT", f"`taskstate start {TASK}`", PROTOCOL)
+    session.holds(0, f"The current task is {TASK}", "makes a JWT", f"`taskstate start {TASK}`", PROTOCOL)
     assert session.status == 0, session.said[-2000:]
 
 
@@ -28,7 +28,7 @@ def test_a_stop_without_a_session_is_held_up_once(room: Room) -> None:
     """The model is reminded once of the changed file, and may then stop, whatever it did: there is no loop."""
     room.taskstate("start", TASK, "--agent", "ann")
     write = room.call("write", path="src/new.py", content="x = 1")
-    session = room.play(Step(calls=[write]), Step("Done."), Step("Done all the same."), Step("A third time."))
+    session = room.play(Step(calls=[write]), Step("Done."), Step("Done anyway."), Step("A third time."))
     session.holds(2, REMINDER, "src/new.py", f"`taskstate finish {TASK}")
     assert len(session.requests["main"]) == 3
     assert session.status == 0, session.said[-2000:]
@@ -49,7 +49,7 @@ def test_a_damaged_file_does_not_silence_the_reminder(room: Room) -> None:
     room.taskstate("start", TASK, "--agent", "ann")
     room.place.write("src/new.py", "x = 1\n")
     damage = room.call("shell", command=f"sed -i 's/^delta:/delta3:/' {STATE}")
-    session = room.play(Step(calls=[damage]), Step("Done."), Step("Done all the same."))
+    session = room.play(Step(calls=[damage]), Step("Done."), Step("Done anyway."))
     session.holds(2, "src/new.py")
     assert len(session.requests["main"]) == 3
 
@@ -59,7 +59,7 @@ def test_a_session_on_a_damaged_file_begins_with_its_mending(room: Room) -> None
     room.taskstate("start", TASK, "--agent", "ann")
     room.place.text = room.place.text.replace("title: ", "title: a: ")
     session = room.play(Step(calls=[room.call("shell", command="taskstate doctor --fix")]), Step("Done."))
-    session.holds(0, f"Task {TASK} is at hand: ann works on it since ", "`taskstate doctor --fix` first", PROTOCOL)
+    session.holds(0, f"The current task is {TASK}: ann works on it since ", "`taskstate doctor --fix` first", PROTOCOL)
     assert f"# Task {TASK}" not in session.all(0)
     session.holds(1, "the open turn", "back")
 
@@ -105,7 +105,7 @@ def test_a_sub_agent_is_told_and_held_to_the_same(room: Room) -> None:
         part=[*(Step(calls=[room.call("shell", command=each)]) for each in commands), *room.client.reports],
     )
     if room.client.name != "gemini":  # it has no such event
-        session.holds(0, "Permanent task P1", f"Task at hand: {TASK}", script="part")
+        session.holds(0, "Permanent task P1", f"Current task: {TASK}", script="part")
     session.holds(2, "Not committed", "TS101", script="part")
     assert room.place.git("rev-parse", "HEAD") == head
 
@@ -121,7 +121,7 @@ def test_a_sub_agent_in_a_worktree_works_on_the_same_task(room: Room) -> None:
     session = room.play(
         Step(calls=[agent]), Step("Done."), Step("Done."), part=[Step(calls=[look]), Step("Looked."), Step("Looked.")]
     )
-    session.holds(0, f"Task at hand: {TASK}, ann works on it in the worktree main", script="part")
+    session.holds(0, f"Current task: {TASK}, ann works on it in the worktree main", script="part")
     session.holds(1, ".claude/worktrees/", f"task {TASK}: ann works on it in the worktree main", script="part")
     assert {".claude/worktrees/" in each.folder for each in session.hooks if "agent_id" in each.given} == {True}
     assert REMINDER not in session.all(-1)

@@ -138,9 +138,7 @@ def test_a_stale_citation_is_shown_line_by_line(place: Place) -> None:
     """The cited lines are shown as they were if git has them; otherwise only the hashes are."""
     write(place, "standards/backend.md", STANDARD.replace("75", "50"))
     (found,) = findings(place)
-    assert found.message.startswith(
-        "standards/backend.md#handlers says something else than when it was cited (aa1e9efb"
-    )
+    assert found.message.startswith("standards/backend.md#handlers has changed since it was cited (aa1e9efb")
     changed = ["-Handlers stay under 75 lines. More follows.", "+Handlers stay under 50 lines. More follows."]
     assert [line for line in found.diff if line[0] in "+-"] == changed
     place.text = place.text.replace('"aa1e9efb340edca8"', '"0000000000000000"')
@@ -259,7 +257,7 @@ def test_a_span_follows_its_section(place: Place) -> None:
     before = place.text
     write(place, "standards/backend.md", STANDARD.replace("# Backend\n", "# Backend\n\nMore.\n"))
     done = fixer.fix_file(place.checking(), place.path, request(place))
-    assert done.notes == ("brought the spans of handlers, layers up to date, and sealed section 1 anew",)
+    assert done.notes == ("brought the spans of handlers, layers up to date, and sealed section 1 again",)
     assert findings(place) == ()
     wanted = before.replace('"L3-L5"', '"L5-L7"').replace('"L7-L9"', '"L9-L11"')
     assert place.text[place.text.index("## 1.") :] == wanted[wanted.index("## 1.") :]
@@ -406,7 +404,7 @@ def test_an_export_that_somebody_changed_is_found_and_written_anew(place: Place)
     (folder / "context-reviewer.json").write_bytes(before + b" ")
     (folder / "context-validator.json").unlink()
     (found,) = context_check.check(place.workspace, TASK).findings
-    assert (found.code, "context-reviewer.json is not as it was written" in found.message) == ("", True)
+    assert (found.code, "context-reviewer.json was changed after it was written" in found.message) == ("", True)
     assert "taskstate context rebuild 101 --note" in found.help
     seal_context.rebuild(place.workspace, TASK, CaptureRequest(), request(place))
     assert (folder / "context-reviewer.json").read_bytes() == before

@@ -45,7 +45,9 @@ def _stale(cli: Cli) -> None:
     (cli.place.root / "docs/std.md").write_text(STANDARD.replace("thin", "thick"))
 
 
-@pytest.mark.parametrize(("fault", "said"), [(_edited, "not as it was sealed"), (_stale, "docs/std.md#handlers says")])
+@pytest.mark.parametrize(
+    ("fault", "said"), [(_edited, "not as it was sealed"), (_stale, "docs/std.md#handlers has changed")]
+)
 def test_each_refuses_what_the_others_refuse(cli: Cli, fault: object, said: str) -> None:
     """With the same words, and with a cure that lets all of them go on."""
     assert callable(fault)
@@ -55,7 +57,7 @@ def test_each_refuses_what_the_others_refuse(cli: Cli, fault: object, said: str)
         error = cli.refused(*words)
         assert said in error, words
         cure = "start 101 --role implementer --accept-stale" if words[0] == "start" else "context rebuild 101 --note"
-        assert f'`taskstate {cure} "WHY"` seals what is there' in error
+        assert f'`taskstate {cure} "WHY"` seals what is there now' in error
     cli.ok("context", "rebuild", TASK, "--note", "read it")
     for words in ASKING[1:]:
         assert cli(*words).err == ""
@@ -74,7 +76,7 @@ def test_a_citation_that_leads_nowhere_names_where_to_mend_it(cli: Cli, *, seale
         assert "correct the citation in section 1, then give the command again" in error
         assert "`taskstate" not in error
     cli.place.text = cli.place.text.replace('"handlers"', '"handler"')
-    cli.ok("context", *(("rebuild", TASK, "--note", "mended") if sealed else ("init", TASK)))
+    cli.ok("context", *(("rebuild", TASK, "--note", "fixed") if sealed else ("init", TASK)))
     for words in ASKING[1:]:
         assert cli(*words).err == ""
 

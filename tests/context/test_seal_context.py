@@ -202,7 +202,7 @@ def test_a_task_file_is_captured(place: Place) -> None:
     assert done.outcome.notes == (
         "tasks/101.task.yaml, line 4: a line of `description` is left out as a comment (`\\#` keeps one): # a comment",
         "repository paths: pages/*.ts, src/ui/** match no file of the repository yet",
-        "the task is created, not in_progress: sealed all the same",
+        "the task is created, not in_progress: sealed anyway",
     )
     data = {name: (place.root / name).read_bytes() for name in ("standards/backend.md", NAME, "taskstate.toml")}
     assert block(place) == {
@@ -257,7 +257,7 @@ def test_what_the_state_file_says_is_kept(place: Place) -> None:
     assert [each.checked for each in place.state.criteria] == [True, False]
     kept = [note for note in done.outcome.notes if "kept as the state file has it" in note]
     assert [note.split(":")[0] for note in kept] == ["priority", "description"]
-    assert f"although {NAME} says otherwise; `taskstate context rebuild 101` takes what that says" in kept[0]
+    assert f"although {NAME} says otherwise; `taskstate context rebuild 101` takes what the file says" in kept[0]
     assert sources(done)["description"] == "section 1"
     rebuild(place)
     assert static(place).description == "Issue and verify tokens. Keys rotate."
@@ -414,7 +414,7 @@ def test_facts_of_the_task_file_are_taken(place: Place) -> None:
         *("Login", "docs/login.md", "bo", None),
     ]
     line = TASK_FILE.count("\n") + 4
-    unknown = f"other.task.yaml, line {line}: `repositry` is no known key; did you mean `repository`?"
+    unknown = f"other.task.yaml, line {line}: `repositry` is not a known key; did you mean `repository`?"
     assert unknown in outcome.notes
     assert (
         "other.task.yaml names the feature f-1 (`taskstate feature add 101 f-1 TEXT`), which the checklist lacks"
@@ -441,7 +441,7 @@ def test_repository_paths_of_the_task_file(place: Place) -> None:
         ("standards#x", "not-a-file: standards, which {} cites, cannot be read"),
         ("standards/latin.md#x", "not-utf8: standards/latin.md, which {} cites, is not UTF-8: byte 2 is 0xe4"),
         ("standards/link.md#handlers", "path-escapes: standards/link.md, which {} cites, leads out of the repository"),
-        ("standards/empty.md#x", "it has no heading at all"),
+        ("standards/empty.md#x", "the file has no heading"),
         ("standards/big.md#x", "too-large: standards/big.md, which {} cites, holds more than 10 MiB"),
     ],
 )
@@ -507,7 +507,7 @@ def test_task_file_that_is_not_there(place: Place) -> None:
 def test_macro_of_itself(place: Place) -> None:
     """A macro that stands for itself is refused."""
     write(place, "taskstate.toml", SETTINGS.replace('"pages/*.ts"', '":ui"'))
-    assert "the macro :ui of the configuration's scope stands for itself" in refused(place)
+    assert "the macro :ui of the configuration's scope refers to itself" in refused(place)
 
 
 @pytest.mark.parametrize(

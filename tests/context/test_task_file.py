@@ -98,11 +98,11 @@ def test_unsaid_words_fit() -> None:
         ("- a\n", "t.yaml, line 1: the task file is a list, and not made of `key: value` lines"),
         (
             "title: a\n---\ntitle: b\n",
-            "t.yaml, line 2: a document mark (`---`, or a directive `%`) stands inside the task file",
+            "t.yaml, line 2: there is a document mark (`---`, or a directive `%`) inside the task file",
         ),
         (
             "# c\n%YAML 1.1\n---\ntitle: a\n",
-            "t.yaml, line 2: a directive (`%`) stands here; task files are read as YAML 1.2",
+            "t.yaml, line 2: there is a directive (`%`) here; task files are read as YAML 1.2",
         ),
     ],
 )
@@ -163,13 +163,13 @@ def test_unknown_keys_are_warnings() -> None:
         "features: [{id: f, description: d, text: c}]\n"
     )
     found = read_task_file("t.yaml", text.encode())
-    own = "the name of a key of your own begins with x-"
+    own = "a key of your own begins with x-"
     assert found.warnings == (
-        f"t.yaml, line 8: `features[0].text` is no known key; {own}",
-        f"t.yaml, line 7: `owner` is no known key; {own}",
-        "t.yaml, line 6: `scope.inn` is no known key; did you mean `in`?",
-        "t.yaml, line 1: `standard` is no known key; did you mean `standards`?",
-        "t.yaml, line 3: `validation` is no known key; did you mean `qa.commands`?",
+        f"t.yaml, line 8: `features[0].text` is not a known key; {own}",
+        f"t.yaml, line 7: `owner` is not a known key; {own}",
+        "t.yaml, line 6: `scope.inn` is not a known key; did you mean `in`?",
+        "t.yaml, line 1: `standard` is not a known key; did you mean `standards`?",
+        "t.yaml, line 3: `validation` is not a known key; did you mean `qa.commands`?",
     )
     assert found.features == (("f", "d"),)
 
@@ -178,7 +178,7 @@ def test_a_misspelt_required_key_is_an_error() -> None:
     """A key that hides a required one is an error with the line of that key."""
     error = refusal(lambda: read_task_file("t.yaml", b"title: T\nstandards:\n  - file: a\n    sectoin: b\n"))
     assert error.message == (
-        "t.yaml, line 4: `standards[0].sectoin` is no known key; did you mean `section`, which is missing?"
+        "t.yaml, line 4: `standards[0].sectoin` is not a known key; did you mean `section`, which is missing?"
     )
 
 

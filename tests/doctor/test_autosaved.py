@@ -49,7 +49,7 @@ def test_what_is_allowed_and_how_full_contexts_were(place: Place) -> None:
     measured(place, "elsewhere", "7", 10, 0)
     (level, cure), *fills, (unknown, setting) = remarks(place)
     assert level == f"facts: {consent.MEANING['facts']}"
-    assert cure == "`taskstate init --autosave off` takes that back"
+    assert cure == "`taskstate init --autosave off` undoes that"
     words = "the context of claude 4 was 50 % of the way to compaction (83,500 of 167,000 tokens)"
     assert fills == [(f"at 2026-01-31T12:04:00Z {words}", "")]
     assert unknown == "Codex did not say how much the context holds, so nobody is told how full it is"
@@ -77,4 +77,4 @@ def test_a_word_that_does_not_count_is_told(place: Place, tmp_path: Path) -> Non
     (file,) = (tmp_path / "state" / "taskstate" / "autosave").glob("*.json")
     file.chmod(0o666)
     ((message, _),) = remarks(place)
-    assert "may be written by other users; `taskstate init --autosave LEVEL` writes it anew" in message
+    assert "may be written by other users; `taskstate init --autosave LEVEL` writes it again" in message

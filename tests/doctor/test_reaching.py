@@ -79,7 +79,7 @@ def test_configuration_that_cannot_be_read_is_wrong(place: Place, client: str, n
     install(place.workspace, Wanted((client,), allow=True))
     (place.root / name).write_text(text, encoding="utf-8")
     assert [(each.path, each.help) for each in not_reaching(place.workspace) if not each.note] == [
-        (name, f"mend {name}, then run this again")
+        (name, f"fix {name}, then run this again")
     ]
 
 

@@ -166,10 +166,10 @@ def test_what_is_no_excerpt_is_refused(place: Place, tmp_path: Path, source: Sou
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        (Source("a plan", "docs/plan.md", "1"), "'a plan' is no type of evidence"),
+        (Source("a plan", "docs/plan.md", "1"), "'a plan' is not a type of evidence"),
         (Source("plan", " ", "1"), "the path ' ' names no file"),
         (Source("plan", "../other", "1"), "the path '../other' leads out"),
-        (Source("plan", "docs/plan.md", "a-b"), "'a-b' is no range of lines"),
+        (Source("plan", "docs/plan.md", "a-b"), "'a-b' is not a range of lines"),
         (Source("plan", "docs/none.md", "1"), "there is no file docs/none.md in the repository"),
     ],
 )

@@ -339,7 +339,7 @@ def test_a_draft_says_what_the_state_file_knows(place: Place) -> None:
         ("Fixed the crash in the parser: a null", (), ()),
         ("Added a test that fails: umlauts", (), ()),
         ("Added retries, since the network fails", (), ()),
-        ("Mended what returned None instead of raising", (), ()),
+        ("Fixed what returned None instead of raising", (), ()),
     ],
 )
 def test_a_draft_finds_what_was_decided_and_what_failed(

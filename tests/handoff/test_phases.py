@@ -152,6 +152,7 @@ def test_a_name_keeps_the_marks_at_its_end(name: str) -> None:
     text = phases.with_phase(read_state(parse(TEXT)), phases.new_phase(("3", name), (), NOW))
     (part,) = phases_in(read_state(parse(text)))
     assert part.section.title.replace("\\", "") == f"Phase 3: {name}".replace("\\", "")
+    assert (part.title, engine.check(text, "task-101-state.md", Config())) == (name, ())
 
 
 def test_the_work_moves_on_with_its_objectives(place: Place) -> None:
@@ -231,7 +232,7 @@ def test_hand_made_layout_stays(place: Place) -> None:
 
 REFUSED: dict[str, tuple[Callable[[Place], object], str]] = {
     "the phase is there": (add, "exists"),
-    "no id": (lambda place: add(place, "3 a"), "bad-id"),
+    "not an id": (lambda place: add(place, "3 a"), "bad-id"),
     "a long id": (lambda place: add(place, "x" * 65), "bad-id"),
     "no name": (lambda place: add(place, "4", ""), "empty"),
     "two lines": (lambda place: add(place, "4", "a\nb"), "several-lines"),

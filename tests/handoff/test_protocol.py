@@ -127,7 +127,7 @@ def test_each_role_has_its_own_rules(place: Place) -> None:
     assert "`--send-back reviewer " in told["validator"]
     assert [role for role, each in told.items() if "--answer" in each] == ["implementer", "reviewer"]
     assert [role for role, each in told.items() if "--complete" in each] == ["", "validator"]
-    assert [role for role, each in told.items() if "gets a successor" in each and "next wave" in each] == [""]
+    assert [role for role, each in told.items() if "start a successor" in each and "new agents" in each] == [""]
     assert "--role" not in told[""]
 
 
@@ -146,7 +146,7 @@ def test_the_short_form_says_how_a_turn_ends(place: Place) -> None:
     told = short(place.workspace, Subject("101"), role="validator")
     assert "`taskstate protocol 101 --role validator`" in told
     assert "`--send-back reviewer --finding T`" in told
-    assert "80 % of context `--pause`" in told
+    assert "`--pause` at 80 % of context" in told
     assert "--send-back" not in short(place.workspace, Subject(), role=LEAD)
 
 

@@ -51,7 +51,7 @@ def test_other_files_are_not_meant(pattern: str) -> None:
 
 def test_severity_is_set_by_name() -> None:
     """The narrowest selector decides the severity of a finding."""
-    found = Diagnostic("TS951", "secret", "error", Span(0, 0), "it is wrong", "mend it")
+    found = Diagnostic("TS951", "secret", "error", Span(0, 0), "it is wrong", "fix it")
     for severity, expected in (
         ({"secret": "warning"}, "warning"),
         ({"ALL": "warning", "TS9": "error"}, "error"),

@@ -231,7 +231,7 @@ def test_a_header_that_is_none_ends_the_conversation(root: Path, header: bytes) 
     """Where nobody knows where the next message begins, the server ends with one line."""
     ended = served(root, header)
     assert ended.status == 2
-    assert ended.said.startswith("taskstate: standard input is no conversation of an editor")
+    assert ended.said.startswith("taskstate: standard input is not a conversation of an editor")
     assert ended.said.count("\n") == 1
 
 

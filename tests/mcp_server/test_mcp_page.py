@@ -48,7 +48,7 @@ def rows(heading: str) -> list[list[str]]:
 
 def test_the_extra_that_is_installed_exists() -> None:
     """What the page installs is an extra of the package, with the official SDK in it."""
-    extra = re.fullmatch(r"pip install 'taskstate\[(\w+)\]'", INSTALL)
+    extra = re.match(r"pip install '\.\[(\w+)\]' +#", INSTALL)
     assert extra
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
     assert [each.startswith("mcp>=") for each in extras[extra[1]]] == [True]

@@ -36,7 +36,7 @@ REFUSED: tuple[tuple[str, dict[str, Any], str, str], ...] = (
     ("brief", {"id": ["101"]}, "usage", "give a text"),
     ("brief", {"id": "101", "budget": "many"}, "usage", "give a whole number"),
     ("brief", {"id": "101", "budget": True}, "usage", "give a whole number"),
-    ("brief", {"id": "101", "budget": 0}, "usage", "--budget 0 is no budget"),
+    ("brief", {"id": "101", "budget": 0}, "usage", "--budget 0 is not a budget"),
     ("brief", {"id": "101", "page": 0}, "usage", "counted from 1"),
     ("brief", {"id": "101", "page": 10**5000}, "usage", "give a whole number"),
     ("brief", {"id": "101", "page": 9}, "usage", "there is no page 9"),
@@ -164,7 +164,7 @@ def test_a_tasks_folder_that_cannot_be_listed_is_refused(agent: Agent, place: Pl
         for tool, fields in (("search", {"do": "list"}), ("search", {"do": "next"}), ("brief", {"id": "101"})):
             refused = await client.call_tool(tool, fields)
             assert refused.structured_content["code"] == "is-link", tool
-            assert "no link is followed" in refused.structured_content["cure"]
+            assert "links are not followed" in refused.structured_content["cure"]
         with pytest.raises(MCPError, match="cannot list"):
             await client.list_resources()
         tasks.unlink()

@@ -50,6 +50,12 @@ def test_one_side_is_preferred() -> None:
     assert with_markers(["a\n", "b\n"], ["a\n", "b\n"]) == ("a\nb\n", 0)
 
 
+def test_no_conflict_has_two_equal_sides() -> None:
+    """What one side has as one item and the other line by line is the same."""
+    text, conflicts = with_markers(["a\n", "c\n", "b:\n  d\n"], ["A\n", "c\n", "b:\n", "  d\n"])
+    assert (text, conflicts) == ("<<<<<<< ours\na\n=======\nA\n>>>>>>> theirs\nc\nb:\n  d\n", 1)
+
+
 @pytest.mark.parametrize("base", [["a\n", "\n"], ["a\n"]])
 def test_union_keeps_what_both_added(base: list[str]) -> None:
     """With union, lines that both added at one place are all kept, equal ones once; a blank line stays behind them."""

@@ -48,6 +48,14 @@ def test_keys_of_both_sides_are_taken_over() -> None:
     assert text == edited(ours, ("area: backend\n", "area: 'core'\n"), ("x-board", "# theirs\nx-new: [a,  b]\nx-board"))
 
 
+def test_a_front_matter_that_cannot_be_read_conflicts_once() -> None:
+    """Where one side broke a line of it, the line that the other changed is a conflict, and what is equal is none."""
+    ours, theirs = edited(BASE, ("epic: Month-end", "epic: Month")), edited(BASE, ("epic: Month-end", 'epic: a: "b'))
+    text, conflicts = merge_texts(BASE, ours, theirs)
+    assert conflicts == text.count("<<<<<<< ours\n") == 1
+    assert text.partition("=======\n")[2].startswith('epic: a: "b')
+
+
 def test_conflict_is_around_the_key_alone() -> None:
     """A key that both gave another value has markers around all of its lines, and the rest is merged."""
     ours = edited(BASE, ('seal: "0fd5', 'seal: "0000'), ("priority: P1", "priority: P0"))

@@ -74,7 +74,7 @@ def test_a_dry_run_creates_nothing(cli: Cli) -> None:
     [
         ("{", f"{SOURCE}, line 1: the object that begins here is never closed"),
         ("[]", f"{SOURCE} holds no JSON object"),
-        ("{}", "is no context of a task"),
+        ("{}", "is not a context of a task"),
         (before("least").replace("TASK-0824", "TASK-0825"), "its folder says 0824, and its text says TASK-0825"),
         (before("least").replace('"version": 1', '"version": 2'), "has version 2, and 1 is the only one known here"),
     ],

@@ -134,7 +134,7 @@ def test_a_dry_run_writes_nothing(spec: Cli) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "why"),
     [
-        ("handoffs/phase-3-handoff-later.md", DOCUMENT, "'later' in its name is no time"),
+        ("handoffs/phase-3-handoff-later.md", DOCUMENT, "'later' in its name is not a time"),
         ("handoffs/phase-3-handoff-20260212.md", "---\nown: 1\n---\n", "has a front matter of another tool"),
         ("progress/phase-4-progress.json", "{", "line 1: the object that begins here is never closed"),
         ("progress/phase-4-progress.json", '{"phase": "a b"}', "cannot be taken over"),

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import copy
+import re
 import subprocess
 import sys
 import tomllib
@@ -167,10 +168,10 @@ def test_a_whole_number_may_be_written_with_a_fraction_of_nothing() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("max-kb = 5", "taskstate.toml: `max-kb` is no known key; known are required-version, root, exclude"),
-        ("[size]\nmax_kb = 5", "taskstate.toml: `size.max_kb` is no known key; did you mean `max-kb`?"),
-        ("[sise]", "taskstate.toml: `sise` is no known key; did you mean `size`?"),
-        ("[[standards]]\ncite = ['a']\nprio = 1", "`standards[0].prio` is no known key; did you mean `priority`?"),
+        ("max-kb = 5", "taskstate.toml: `max-kb` is not a known key; choose from required-version, root, exclude"),
+        ("[size]\nmax_kb = 5", "taskstate.toml: `size.max_kb` is not a known key; did you mean `max-kb`?"),
+        ("[sise]", "taskstate.toml: `sise` is not a known key; did you mean `size`?"),
+        ("[[standards]]\ncite = ['a']\nprio = 1", "`standards[0].prio` is not a known key; did you mean `priority`?"),
         ("[[qa]]\nname = 'a'", "taskstate.toml: `qa[0]` lacks the key `pattern`: a regular expression with a group"),
         ("[[standards]]\narea = 'a'", "taskstate.toml: `standards[0]` lacks the key `cite`: a list: add it"),
         (
@@ -179,16 +180,23 @@ def test_a_whole_number_may_be_written_with_a_fraction_of_nothing() -> None:
         ),
         ("[size]\nmax-kb = 1979-05-27", '`size.max-kb` is "1979-05-27"; it must be a whole number: correct it'),
         ("[lint.severity]\nTS4 = 'eror'", "it must be one of error, warning; did you mean error?"),
-        ("[scope]\n'a b' = []", '`scope["a b"]` is no allowed key; it must be letters and digits, joined by . _ or -'),
-        ('[scope]\n"\\u001b[31m" = []', r'`scope["\u001b[31m"]` is no allowed key'),
+        (
+            "[scope]\n'a b' = []",
+            '`scope["a b"]` is not an allowed key; it must be letters and digits, joined by . _ or -',
+        ),
+        ('[scope]\n"\\u001b[31m" = []', r'`scope["\u001b[31m"]` is not an allowed key'),
         ("root = '" + "x" * 10_000 + "'", "`root` has 10000 characters; at most 200 are allowed: correct it"),
-        ("x" * 10_000 + " = 1", f'taskstate.toml: `["{"x" * 40}…"]` is no known key; known are required-version'),
+        ("x" * 10_000 + " = 1", f'taskstate.toml: `["{"x" * 40}…"]` is not a known key; choose from required-version'),
         (f"[lint.per-file-ignores]\n{'x' * 10_000} = 1", f'`lint.per-file-ignores["{"x" * 40}…"]` '),
         (f"lint.select = ['{'x' * 10_000}']", "`lint.select[0]` has 10000 characters; at most 64 are allowed"),
         ("root = '" + "../" * 60 + "'", '../.…"; it must be the name of a folder inside the repository: correct it'),
         ('root = "a\\u200eb"', "taskstate.toml: `root` holds a character that cannot be shown: correct it"),
         ('roles = ["a\\n"]', "taskstate.toml: `roles[0]` holds a character that cannot be shown: correct it"),
         ("[export.reviwer]", "`export.reviwer` names a role that there is not: did you mean reviewer?"),
+        (
+            "[validation]\nall = ['true']",
+            '`validation.all` would count only for tasks whose area is called all: write "*" = [...] for',
+        ),
         ("roles = ['a']\n[export.b]", "`export.b` names a role that there is not: there are a"),
         (
             "[secrets]\nallow = ['(']",
@@ -212,7 +220,7 @@ def test_a_whole_number_may_be_written_with_a_fraction_of_nothing() -> None:
         ("a = " + "1" * 10_000, "taskstate.toml is not valid TOML: it has a whole number with more than 64 bits"),
         ("a = [{b = 0x" + "f" * 5_000, "taskstate.toml is not valid TOML"),
         ("size.max-kb = 0x" + "f" * 5_000, "taskstate.toml is not valid TOML: it has a whole number with more than 64"),
-        ('"\\U000E0041" = 1', '`["\\U000e0041"]` is no known key'),
+        ('"\\U000E0041" = 1', '`["\\U000e0041"]` is not a known key'),
     ],
 )
 def test_a_message_says_where_and_what_to_do(text: str, message: str) -> None:
@@ -409,9 +417,12 @@ def test_what_init_writes_says_nothing_and_suggests_defaults(monkeypatch: pytest
     with monkeypatch.context() as patch:
         patch.setitem(sys.modules, "tomllib", None)
         assert parse_config(text, "taskstate.toml") == Config()
-    suggested = "\n".join(line.removeprefix("# ") for line in text.splitlines()[2:])
+    suggested = "\n".join(re.findall(r"^# (\[.*|\S+ = .*)", text, re.MULTILINE))
     assert "max-kb = 75" in suggested
-    assert parse_config(suggested, "taskstate.toml") == Config()
+    config = parse_config(suggested, "taskstate.toml")
+    assert config is not None
+    assert config.validation == {"*": ("make test",)}
+    assert config._replace(validation={}) == Config()
 
 
 @pytest.mark.parametrize("comment", ["# a\x00b", "# a\x0cb", "#\x7f"])

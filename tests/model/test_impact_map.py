@@ -134,14 +134,14 @@ def test_levels(after: ImpactMap, level: str) -> None:
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        (map_with(module("a", "nosuch")), "module a depends on 'nosuch', which is no module"),
+        (map_with(module("a", "nosuch")), "module a depends on 'nosuch', which is not a module"),
         (
             map_with(module("core"), module("a", "coer")),
-            "module a depends on 'coer', which is no module (did you mean core?)",
+            "module a depends on 'coer', which is not a module (did you mean core?)",
         ),
         (
             map_with(module("a"), interfaces=[TOKENS | {"between": ["a", "b"]}]),
-            "interface tokens is between 'b', which is no module",
+            "interface tokens is between 'b', which is not a module",
         ),
         (
             map_with(module("a"), interfaces=[TOKENS | {"between": ["a", "a"]}]),
@@ -149,7 +149,7 @@ def test_levels(after: ImpactMap, level: str) -> None:
         ),
         (
             map_with(module("a"), ripple_paths=[LOGIN | {"path": ["a", "b"]}]),
-            "ripple path login goes through 'b', which is no module",
+            "ripple path login goes through 'b', which is not a module",
         ),
         (map_with(module("a"), module("a")), "there are 2 modules a"),
         (map_with(module("a", "a")), "module a depends on itself: a -> a"),

@@ -22,7 +22,7 @@ ALL = [each for command in COMMANDS for each in operations_of(command)]
 NOT_OF_MCP = {
     "new": "a person decides which tasks there are",
     "drop": "a person gives a task up",
-    "reopen": "a person takes it up again",
+    "reopen": "a person reopens it",
     "complete": "`finish` completes a task at the end of a turn",
     "criterion check": "`finish` checks criteria",
     "criterion uncheck": "`finish` checks criteria",
@@ -123,10 +123,10 @@ def test_fields_that_do_not_go_together_are_refused() -> None:
     assert "one of --evidence, --run, --commit is missing" in refusal("feature pass", **proof)
     assert "--evidence does not go with --run" in refusal("feature pass", **proof, evidence="x", run="y")
     assert refusal("finish", id="1", waive=["test"]) == '--waive needs --note: say why: --note "WHY"'
-    assert refusal("drop", id="1", note="WHY") == "--note 'WHY' is a blank to fill in: put your own words in its place"
-    assert "is a blank to fill in" in refusal("finish", id="1", answer=["1=WHAT WAS DONE"])
+    assert refusal("drop", id="1", note="WHY") == "--note 'WHY' is a placeholder: put your own words in its place"
+    assert "is a placeholder" in refusal("finish", id="1", answer=["1=WHAT WAS DONE"])
     assert refusal("start", id="1", agent="") == "--agent is empty: say which one, or leave the flag out"
-    assert refusal("finish", id="1", check=["x"]) == "--check x is no number: they are counted from 1"
+    assert refusal("finish", id="1", check=["x"]) == "--check x is not a number: they are counted from 1"
 
 
 def test_every_door_offers_an_operation_or_says_why_not() -> None:

@@ -189,12 +189,12 @@ def shown(shop: Site) -> dict[str, str]:
     "asked",  # where, what differs from the form, and the status and a word of the answer
     [
         ("/tasks/24/criteria/1", {"expect": ""}, 422, "does not say what its page showed"),
-        ("/tasks/24/criteria/1", {"expect": "x-0123456789abcdef"}, 422, "is no revision"),
+        ("/tasks/24/criteria/1", {"expect": "x-0123456789abcdef"}, 422, "is not a revision"),
         ("/tasks/24/criteria/1", {"expect": "1"}, 422, "does not say what its page showed"),
         ("/tasks/24/criteria/1", {"expect": "1-a"}, 422, "does not say what its page showed"),
         ("/tasks/24/criteria/9", {}, 422, "criterion"),
-        ("/tasks/24/criteria/0", {}, 404, "is no number"),
-        ("/tasks/24/criteria/1e9", {}, 404, "is no number"),
+        ("/tasks/24/criteria/0", {}, 404, "is not a number"),
+        ("/tasks/24/criteria/1e9", {}, 404, "is not a number"),
         ("/tasks/24/drift/accept", {"note": "why"}, 422, "does not say what its page showed"),
         ("/tasks/24/drift/accept", {"note": "why", "tree": "0123456"}, 409, "edited after the page showed"),
         ("/tasks/24/findings/7/withdraw", {"note": "why"}, 422, "no finding 7"),

@@ -112,11 +112,11 @@ def test_a_card(scene: Scene) -> None:
     [
         ("status=nonsense", "there is no column nonsense"),
         ("status=ready&status=%00%3Cb%3E", "there is no column"),
-        ("done=-1", "done=-1 is no number of days up to 3650, nor all"),
-        ("done=99999999999999999999", "is no number of days"),
-        ("done=²", "is no number of days"),
-        ("from=x", "from=x is no number"),
-        ("from=1e9", "from=1e9 is no number"),
+        ("done=-1", "done=-1 is not a number of days up to 3650, nor all"),
+        ("done=99999999999999999999", "is not a number of days"),
+        ("done=²", "is not a number of days"),
+        ("from=x", "from=x is not a number"),
+        ("from=1e9", "from=1e9 is not a number"),
     ],
 )
 def test_what_makes_no_sense_is_told(scene: Scene, query: str, told: str) -> None:

@@ -284,7 +284,7 @@ def test_what_cannot_be_served_is_said(run_cli: RunCli, tmp_path: Path) -> None:
     for words, told in (
         (("serve",), "taskstate init"),
         (("serve", "--port", "70000"), "give 0 to 65535"),
-        (("serve", "--allow-host", "http://box"), "no name of a host"),
+        (("serve", "--allow-host", "http://box"), "is not a name of a host"),
     ):
         done = run_cli(*words, cwd=tmp_path / "empty")
         assert (done.returncode, done.stdout) == (2, "")

@@ -27,7 +27,7 @@ def test_an_ack_raises_no_version(shared: SharedContext) -> None:
 
 
 @pytest.mark.parametrize(
-    ("version", "words"), [("3", "there is no PT-v3"), ("0", "there is no PT-v0"), ("x", "no version")]
+    ("version", "words"), [("3", "there is no PT-v3"), ("0", "there is no PT-v0"), ("x", "is not a version")]
 )
 def test_a_version_that_is_not_there(shared: SharedContext, version: str, words: str) -> None:
     """Nobody confirms what he cannot have read."""

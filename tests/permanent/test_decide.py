@@ -66,7 +66,7 @@ def test_a_rejected_decision_has_one_in_its_place_that_says_why(shared: SharedCo
     ("arguments", "words"),
     [
         (("--accept", "9"), "there is no decision AD-9"),
-        (("--accept", "x"), "is no decision"),
+        (("--accept", "x"), "is not a decision"),
         (("--accept", "1"), "is superseded by AD-2"),
         (("--accept", "2", "--supersedes", "2"), "cannot supersede itself"),
         (("--title", "T"), "--decision is missing"),

@@ -123,9 +123,9 @@ def test_no_task_waits_for_it(shared: SharedContext) -> None:
     path = shared.place.workspace.locate("101")
     path.write_text(path.read_text().replace("\nstatus:", '\ndepends_on: ["1"]\nstatus:'))
     assert "TSP08 upstream-permanent: task 1 is a permanent task" in shared.cli("lint").out
-    assert "it depends on 1, which is a permanent task and hands nothing down" in shared.cli.ok("next")
-    assert "1  permanent   a permanent task hands nothing down" in shared.cli("chain", "status", "101").out
-    assert "take it out of `depends_on`" in shared.cli("chain", "pull", "101").out
+    assert "it depends on 1, which is a permanent task: it has no output" in shared.cli.ok("next")
+    assert "1  permanent   a permanent task has no output to pull" in shared.cli("chain", "status", "101").out
+    assert "remove it from `depends_on`" in shared.cli("chain", "pull", "101").out
 
 
 def test_the_graph_leaves_it_out(shared: SharedContext) -> None:

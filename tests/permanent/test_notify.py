@@ -37,7 +37,7 @@ def test_further_behind_reads_anew(shared: SharedContext) -> None:
     shared.update("Constraints", "- one\n")
     shared.update("Constraints", "- two\n")
     for told in (notify(shared, 1), notify(shared, 2, "--lost")):
-        assert "Read all of it anew" in told
+        assert "Read all of it again" in told
         assert "`taskstate show 1`" in told
         assert "two" not in told
     assert "you lost your context" in notify(shared, 2, "--lost")

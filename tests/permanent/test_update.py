@@ -60,8 +60,8 @@ def test_another_level_needs_a_reason(shared: SharedContext) -> None:
     ("section", "words"),
     [
         ("Constraint", "did you mean Constraints?"),
-        ("Change Log", "nobody updates the section Change Log"),
-        ("Notes", "nobody updates the section Notes"),
+        ("Change Log", "no command updates the section Change Log"),
+        ("Notes", "no command updates the section Notes"),
         ("Nothing", "the sections are User Intent"),
         ("\x1b[31m", "has no section"),
     ],
@@ -125,7 +125,7 @@ def test_a_file_written_by_hand_is_adopted_as_its_own_version(shared: SharedCont
     by_hand = re.sub(r"(?m)^version_seal: .*\n", "", shared.text).replace("One account.", "Two accounts.")
     shared.text = by_hand
     assert "edited by hand before" in shared.update("Constraints", "- x\n")
-    assert [each.summary for each in shared.log[:2]] == ["added x", "written by hand, and adopted as it stands"]
+    assert [each.summary for each in shared.log[:2]] == ["added x", "written by hand, and adopted as it is"]
     assert "User Intent" in shared.log[1].sections
 
 
@@ -198,7 +198,7 @@ def test_the_oldest_versions_go_to_the_archive(shared: SharedContext) -> None:
 @pytest.mark.parametrize(
     ("damage", "words"),
     [
-        (("- v1 - ", "v1: "), "a line that is no version"),
+        (("- v1 - ", "v1: "), "a line that is not a version"),
         (("version: 1\n", "version: 4\n"), "lacks version 4"),
         (("## 6. Change Log", "## 6. Changes"), "change log is gone"),
     ],
@@ -211,7 +211,7 @@ def test_a_damaged_change_log(shared: SharedContext, damage: tuple[str, str], wo
 
 def test_a_task_of_another_kind_and_none_at_all(shared: SharedContext) -> None:
     """Each is refused with what to do."""
-    assert "task 101 is no permanent task" in shared.cli.refused("permanent", "update", TASK)
+    assert "task 101 is not a permanent task" in shared.cli.refused("permanent", "update", TASK)
     shared.path.unlink()
     for given in ((), (TASK,)):
         refused = shared.cli.refused("permanent", "status", *given)

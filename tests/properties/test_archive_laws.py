@@ -127,7 +127,7 @@ def test_words_put_into_an_archive_are_not_lost(
         problems = archive_verify.verify(place.workspace, place.workspace.load(place.path)).problems
         assert problems or words.startswith("<!--")
         if any(each.fatal for each in problems):
-            with pytest.raises(TaskstateError, match="cannot be taken back as it is"):
+            with pytest.raises(TaskstateError, match="cannot be restored as it is"):
                 archive_restore.restore(place.workspace, TASK, place.request(), everything=True)
             return
         archive_restore.restore(place.workspace, TASK, place.request(), everything=True)

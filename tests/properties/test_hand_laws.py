@@ -87,7 +87,7 @@ def _commands(place: Place) -> dict[str, Callable[[], object]]:
         "archive": lambda: place.archive(keep=1),
         "lint --fix": lambda: fix_file(place.checking(), place.path, request, unsafe=True),
         "fmt": lambda: format_file(place.workspace, place.path, request),
-        "chain output set": lambda: output.set_part(place.workspace, TASK, "Summary", "Said anew.", request),
+        "chain output set": lambda: output.set_part(place.workspace, TASK, "Summary", "Said again.", request),
         "complete": lambda: complete.complete(place.workspace, TASK, request, note="enough"),
         "reopen": lambda: complete.reopen(place.workspace, TASK, request, note="more"),
         "doctor --fix": lambda: repairs.repair(place.workspace, examine(place.workspace), request),

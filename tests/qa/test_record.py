@@ -115,7 +115,7 @@ def test_same_log_again(place: Place) -> None:
     artifacts.remove_all(place.workspace, TASK)
     assert not record(place).outcome.changed
     assert tree(place.root) == before
-    assert record(place, BAD).outcome.notes == ("it takes the place of the baseline of 2026-01-31T12:02:00Z",)
+    assert record(place, BAD).outcome.notes == ("it replaces the baseline of 2026-01-31T12:02:00Z",)
     assert values(place)["baseline"]["results"]["test"] == {"ok": False, "text": "41 passed, 1 failed"}
 
 
@@ -363,7 +363,7 @@ def test_a_log_in_the_tree_is_no_drift(repository: Path) -> None:
         assert refused.value.code == "drift"
         record(place, log, role="implementer")
     report = verify.compare(place.workspace, place.workspace.load(place.path), "implementer")
-    assert (report.drift, report.notes) == (False, ("the log of the checks, which is no drift: qa.log",))
+    assert (report.drift, report.notes) == (False, ("the log of the checks, which is not drift: qa.log",))
     (repository / "a.py").write_bytes(BAD)
     assert verify.compare(place.workspace, place.workspace.load(place.path), "implementer").drift is True
     snapshot_take.take(place.workspace, TASK, "implementer", place.request())

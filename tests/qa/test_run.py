@@ -3,6 +3,7 @@ from __future__ import annotations
 import shutil
 import stat
 import subprocess
+import sys
 import time
 from contextlib import nullcontext
 from functools import partial
@@ -11,7 +12,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from taskstate.evidence.process import unfollowed
+from taskstate.model.tool_blocks import CheckResult
 from taskstate.qa import run as qa_run
+from taskstate.qa.results import compare
 from taskstate.qa.run import CommandRun, run_commands
 from tests.support.place import Place, refusal, tree
 from tests.support.processes import is_gone
@@ -52,8 +55,8 @@ def run(place: Place, *commands: str, timeout: float = 20) -> CommandRun:
         ("true", True, "exit status 0"),
         ("exit 3", False, "exit status 3"),
         ("kill -9 $$", False, "exit status 137"),
-        ("no-such-program", False, "exit status 127"),
-        ("a\0b", False, "exit status 126"),
+        ("no-such-program", False, "cannot run, exit status 127"),
+        ("a\0b", False, "cannot run, exit status 126"),
         (PYTEST.format("42 passed"), True, "42 passed"),
         (PYTEST.format("1 failed, 41 passed") + "; exit 1", False, "41 passed, 1 failed"),
         (PYTEST.format("42 passed") + "; exit 2", False, "42 passed, exit status 2"),
@@ -209,3 +212,21 @@ def test_tree_that_git_cannot_read_is_refused_before(place: Place) -> None:
     subprocess.run(["git", "init", "--quiet", "nested"], cwd=place.root, check=True)
     assert "without a commit" in refusal(lambda: run(place, "touch ran")).message
     assert not (place.root / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("no-such-program-here --all", "cannot run, exit status 127"),
+        ("./tracked.txt", "cannot run, exit status 126"),
+        (f"{sys.executable} -m no_such_module_here", "cannot run, exit status 1"),
+        ("echo python3: No module named x; echo done; exit 1", "exit status 1"),
+    ],
+)
+def test_what_is_not_there_has_not_failed(place: Place, command: str, said: str) -> None:
+    """A program or module that is missing is told apart from a check that fails: nothing has become worse."""
+    (result,) = run(place, command).results.values()
+    assert result.text == said
+    passed = {"a": CheckResult(ok=True, text="exit status 0")}
+    (worse,) = compare(passed, {"a": result}).regressions
+    assert worse.detail == ("passed, and cannot run here" if "cannot" in said else "passed, and now fails")

@@ -110,4 +110,4 @@ def test_what_is_wrong_with_the_memory_is_told(place: Place, tmp_path: Path) -> 
     (store,) = (tmp_path / "state" / "taskstate" / "trust").glob("*.json")
     store.write_text("{", encoding="utf-8")
     message = refusal(lambda: runnable(place)).message
-    assert f"({store} is damaged; `taskstate trust` writes it anew), so nothing was run" in message
+    assert f"({store} is damaged; `taskstate trust` writes it again), so nothing was run" in message

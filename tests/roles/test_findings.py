@@ -96,7 +96,7 @@ def test_who_raised_a_finding_clears_what_was_answered() -> None:
     """What was not answered stays, and so do the findings of others; events keep who raised, answered and cleared."""
     text = raised(HEAD.format(DONE), "a", "b")
     text = raised(text, "c", by="validator")
-    text = findings.with_answers(text, "implementer", {1: "mended", 3: "no"}, WRITING)
+    text = findings.with_answers(text, "implementer", {1: "fixed", 3: "no"}, WRITING)
     text = findings.with_cleared(text, "reviewer", WRITING)
     assert held(text) == [(2, "b", None), (3, "c", "no")]
     assert [(each["event"], each["finding"]) for each in events(text)] == [
@@ -111,7 +111,7 @@ def test_who_raised_a_finding_clears_what_was_answered() -> None:
         "role": "implementer",
         "by": "reviewer",
         "text": "a",
-        "answer": "mended",
+        "answer": "fixed",
         "finding": 1,
     }
 

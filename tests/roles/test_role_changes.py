@@ -346,7 +346,7 @@ def test_findings_of_a_role_that_waits_go_with_it(work: Work) -> None:
     work.hand_on("implementer", "a = 2\n")
     work.call(role_changes.block, "reviewer", "no test")
     work.call(role_changes.block, "reviewer", "no docs")
-    work.call(role_changes.reopen, "implementer", "to be mended")
+    work.call(role_changes.reopen, "implementer", "to be fixed")
     work.call(role_changes.unblock, "reviewer", "no docs")
     assert work.statuses == ["in_progress", "pending"]
     work.edit("a = 3\n")

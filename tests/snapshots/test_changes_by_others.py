@@ -125,7 +125,11 @@ def test_turn_of_another_task_explains_what_it_changed(place: GitPlace, ends: bo
         turn(place, OTHER, ends=True)
     report = place.verify()
     assert (report.drift, explained(report)) == (False, [("src/b.py", OTHER)])
-    begin = "task 102 changed, which is no drift" if ends else "put down to the open turn of task 102 (somebody works"
+    begin = (
+        "task 102 changed, which is not drift"
+        if ends
+        else "counted as work of the open turn of task 102 (somebody works"
+    )
     assert [each.startswith(begin) and each.endswith(": src/b.py") for each in report.notes] == [True]
     place.write("src/b.py", "b = 3\n")
     assert place.verify().drift is ends  # after the turn it is nobody's

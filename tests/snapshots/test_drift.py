@@ -114,7 +114,7 @@ def test_explained_files_are_told_with_the_commits_that_touched_them() -> None:
     report = drift_report(found)
     assert (report.drift, report.notes) == (
         False,
-        ("task 102 changed, which is no drift: z", "came in by commits, which is no drift: x (aaaaaaaaaa first)"),
+        ("task 102 changed, which is not drift: z", "came in by commits, which is not drift: x (aaaaaaaaaa first)"),
     )
     assert report.commits == ("aaaaaaaaaa first", "bbbbbbbbbb second")
 
@@ -127,4 +127,4 @@ def test_role_at_work_has_no_drift() -> None:
     )
     assert (report.drift, report.files, report.at_work, report.message) == (False, (changed,), "reviewer", "")
     assert all(check.ok for check in report.checks)
-    assert report.notes == ("reviewer is at work since: 1 file differ so far, and none of it counts as drift",)
+    assert report.notes == ("reviewer is at work: 1 file differ so far, which is not drift",)

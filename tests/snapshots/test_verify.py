@@ -346,7 +346,7 @@ def test_other_work_that_comes_in_is_explained(place: GitPlace, how: str) -> Non
     verified = place.verify()
     assert (verified.drift, verified.files) == (False, ())
     assert [each[:3] for each in verified.explained] == [("other.txt", "added", "commits")]
-    assert f"came in by commits, which is no drift: other.txt ({other[:10]} other)" in verified.notes
+    assert f"came in by commits, which is not drift: other.txt ({other[:10]} other)" in verified.notes
 
 
 def test_other_line_of_commits_explains_nothing(place: GitPlace) -> None:
@@ -361,7 +361,7 @@ def test_other_line_of_commits_explains_nothing(place: GitPlace) -> None:
     place.text = text
     verified = place.verify()
     assert (verified.drift, told(verified)) == (True, [("c.txt", "removed")])
-    assert "HEAD is on another line, without" in verified.message
+    assert "HEAD does not contain" in verified.message
     assert "left behind" in verified.message
 
 
@@ -799,7 +799,7 @@ def test_file_in_the_place_of_a_folder_is_told_before_anything_is_written(place:
     place.write("a.txt", "by hand\n")
     before = tree(place.root)
     error = refusal(lambda: place.restore("a.txt", "src/b.py"))
-    assert (error.code, error.message) == ("not-a-file", "src/b.py cannot be put back: src is no folder now")
+    assert (error.code, error.message) == ("not-a-file", "src/b.py cannot be put back: src is not a folder now")
     assert tree(place.root) == before
 
 
@@ -874,7 +874,7 @@ def test_what_git_ignores_now_is_told(place: GitPlace) -> None:
     """A file that is there, and that git takes in no more, is neither stashed nor edited."""
     place.write(".git/info/exclude", "new.txt\n")
     verified = place.verify()
-    assert verified.message.endswith("git ignores now what it took in then: new.txt")
+    assert verified.message.endswith("git now ignores files of the snapshot: new.txt")
     assert "git check-ignore -v FILE" in verified.help
     place.write("a.txt", "by hand\n")
     assert place.verify().message.endswith("edited by hand since: a.txt; git ignores now: new.txt")

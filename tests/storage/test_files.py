@@ -238,7 +238,7 @@ def test_create_says_that_a_file_stands_in_the_folders_place(tmp_path: Path) -> 
     """A path through a file is refused with the reason."""
     (tmp_path / "a").write_bytes(b"")
     error = refusal(lambda: files.create(tmp_path / "a" / "b.md", b""))
-    assert (error.code, "no folder" in error.message) == ("not-a-file", True)
+    assert (error.code, "is not a folder" in error.message) == ("not-a-file", True)
 
 
 def test_append_adds_to_the_end(tmp_path: Path) -> None:

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import importlib.metadata
+import importlib.util
 import json
 import shlex
 import sys
+import tomllib
 from typing import TYPE_CHECKING
 
 import pytest
 
 from taskstate.storage import installed
 from taskstate.version import VERSION
+from tests.support.checkout import ROOT
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 FOLDER = {"url": "file:///home/ann/taskstate", "dir_info": {}}
 COMMIT = {"url": "https://example.invalid/taskstate", "vcs_info": {"vcs": "git", "commit_id": "abc123"}}
+EDITABLE = {"url": "file:///home/ann/task%20state", "dir_info": {"editable": True}}
+BELOW = COMMIT | {"subdirectory": "python"}
 SECRET = {"url": "https://ann:s3cret@example.invalid/taskstate", "vcs_info": {"commit_id": "abc123"}}
 STRANGE = {"url": "https://example.invalid/$(x)'\"", "vcs_info": {"commit_id": "abc123"}}
 
@@ -41,7 +46,8 @@ def put(path: Path) -> None:
 
 
 def came_from(monkeypatch: pytest.MonkeyPatch, values: object) -> None:
-    """Have the installation record that it came from there."""
+    """Have the installation record that it came from there, and have no extra."""
+    monkeypatch.setattr(installed, "lacks", lambda _: True)
 
     class Recorded:
         def read_text(self, name: str) -> str | None:
@@ -61,6 +67,13 @@ def came_from(monkeypatch: pytest.MonkeyPatch, values: object) -> None:
             COMMIT,
             "pipx install --force 'taskstate[mcp] @ git+https://example.invalid/taskstate@abc123'",
         ),
+        ("uv-receipt.toml", EDITABLE, "uv tool install --editable '/home/ann/task state[mcp]'"),
+        ("pipx_metadata.json", EDITABLE, "pipx install --force --editable '/home/ann/task state[mcp]'"),
+        (
+            "uv-receipt.toml",
+            BELOW,
+            "uv tool install 'taskstate[mcp] @ git+https://example.invalid/taskstate@abc123#subdirectory=python'",
+        ),
         ("", FOLDER, "PYTHON -m pip install 'taskstate[mcp]'"),
     ],
 )
@@ -76,6 +89,16 @@ def test_extra_is_added_to_the_installation(
         (environment / mark).touch()
     came_from(monkeypatch, source)
     assert installed.adding("mcp") == command.replace("PYTHON", shlex.quote(sys.executable))
+
+
+def test_a_tool_keeps_the_extras_that_it_has(environment: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`uv tool install` and pipx make the environment anew: what is there is named besides what is added."""
+    (environment / "uv-receipt.toml").touch()
+    came_from(monkeypatch, None)
+    monkeypatch.setattr(installed, "lacks", lambda extra: extra not in {"page", "tokens"})
+    assert installed.adding("mcp") == "uv tool install 'taskstate[mcp,page,tokens]'"
+    (environment / "uv-receipt.toml").unlink()
+    assert installed.adding("mcp").endswith("pip install 'taskstate[mcp]'")
 
 
 def test_pip_of_the_path_is_named_if_it_is_the_own_one(environment: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,6 +132,10 @@ def test_manager_of_hooks_is_the_one_that_is_there(environment: Path, monkeypatc
     [
         (None, f'pip install "taskstate=={VERSION}"'),
         (COMMIT, 'pip install "taskstate @ git+https://example.invalid/taskstate@abc123"'),
+        (
+            BELOW,
+            'pip install "taskstate @ git+https://example.invalid/taskstate@abc123#subdirectory=python"',
+        ),
         (FOLDER, ""),
         (SECRET, ""),
         (STRANGE, ""),
@@ -119,6 +146,16 @@ def test_the_same_elsewhere(monkeypatch: pytest.MonkeyPatch, source: object, com
     """Only an address that others reach, and that holds no password, is passed on."""
     came_from(monkeypatch, source)
     assert installed.elsewhere() == command
+
+
+def test_an_extra_is_there_once_its_packages_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each extra of the package that a person may lack is known by what it brings."""
+    metadata = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    of_developers = {"audit", "dev", "fuzz", "mutants", "neovim"}
+    extras = metadata["optional-dependencies"].keys() - of_developers
+    assert not [extra for extra in extras if installed.lacks(extra)]
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
+    assert all(installed.lacks(extra) for extra in extras)
 
 
 def test_command_is_the_one_of_this_environment(environment: Path) -> None:

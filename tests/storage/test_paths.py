@@ -18,7 +18,7 @@ def test_a_link_is_named_wherever_it_is_on_the_way(tmp_path: Path, below: str) -
     link = tmp_path / "it's a link"
     link.symlink_to(tmp_path)
     quoted = f"{tmp_path}/it'\"'\"'s a link"
-    assert hindrance(link / below) == f"no link is followed; put the real file or folder in the place of '{quoted}'"
+    assert hindrance(link / below) == f"links are not followed; put the real file or folder where '{quoted}' is"
 
 
 def test_a_file_in_a_folders_place_is_named(tmp_path: Path) -> None:

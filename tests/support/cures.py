@@ -134,7 +134,7 @@ def fault(said: Said, cwd: Path, stdin: bytes) -> str:
             return ""
         after = run(said.words)
         again = (after.stdout + after.stderr).decode()
-        return "it is said all the same" if said.line in again.splitlines() else ""
+        return "it is said anyway" if said.line in again.splitlines() else ""
 
 
 def _only_reads(cure: Sequence[str]) -> bool:

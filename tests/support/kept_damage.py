@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     Damage = Callable[[str], str | bytes]
 
-OURS, THEIRS = "<<<<<<< ours\n", ">>>>>>> theirs\n"
+OURS, THEIRS = "<<<<<<< HEAD\n", ">>>>>>> other\n"
 
 
 def cut(place: str) -> Damage:

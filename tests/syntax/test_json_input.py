@@ -26,5 +26,5 @@ def test_anything_else_is_refused(text: str, message: str) -> None:
 
 def test_wrong_keys_and_values_are_named() -> None:
     """The errors name the file, the key, and the known keys or the expected value."""
-    assert str(unknown_key("a.json", "b", ("c", "d"))) == "a.json has an unknown key 'b': known are c, d"
+    assert str(unknown_key("a.json", "b", ("c", "d"))) == "a.json has an unknown key 'b': choose from c, d"
     assert str(wrong_value("a.json", "b", "a text")) == ("a.json: b must be a text: correct it, then run this again")

@@ -202,7 +202,7 @@ def test_a_key_is_removed_with_its_lines(text: str, path: str, changed: str) -> 
 def test_what_cannot_be_changed_safely_is_refused(text: str, path: str, message: str) -> None:
     """An anchor, alias, merge or uncommon form is refused in words, never guessed at."""
     if path == "c.d":
-        with pytest.raises(CannotEdit, match="behind a text block"):
+        with pytest.raises(CannotEdit, match="after a text block"):
             after("a: |+\n  x\n\n", "b", 1)
         return
     with pytest.raises(CannotEdit, match=message):

@@ -273,8 +273,8 @@ def test_criteria_are_counted_where_they_are_some(place: Place) -> None:
     before = place.text
     place.check(4)
     assert changes(before, place.text) == ("3. [ ] two\n", "3. [x] two\n")
-    assert "criterion 1 is none: it is quoted" in refusal(lambda: place.check(1)).message
-    assert "criterion 2 is none: it begins with neither" in refusal(lambda: place.check(2)).message
+    assert "criterion 1 is malformed: it is quoted" in refusal(lambda: place.check(1)).message
+    assert "criterion 2 is malformed: it begins with neither" in refusal(lambda: place.check(2)).message
     assert "it has 4, counted from 1" in refusal(lambda: place.check(5)).message
 
 

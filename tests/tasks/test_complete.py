@@ -91,7 +91,7 @@ def test_checks_of_the_last_role_that_do_not_hold_are_missing(place: Chained, be
     )
     results = "completed_at: '2026-01-31T12:00:00Z', qa: {test: {ok: false, text: '1 failed, 2 passed'}}"
     with_blocks(place, f"{baseline}coordination:\n{DONE.format(results)}")
-    found = [each for each in gaps(place) if each.startswith("the check test of validator does not hold")]
+    found = [each for each in gaps(place) if each.startswith("the check test of validator does not pass")]
     assert len(found) == number
     event = {"at": "2026-01-31T12:00:00Z", "event": "regression-waived", "role": "validator", "checks": ["test"]}
     place.file("101").write_text(with_event(place.read("101"), event), encoding="utf-8")
@@ -107,8 +107,8 @@ def test_what_is_forced_is_named_one_by_one(place: Chained) -> None:
     place.complete(note="known")
     event = values(place)["audit"]["events"][-1]
     assert event["missing"] == [
-        "the check lint of validator does not hold: fails (3 errors)",
-        "the check test of validator does not hold: fails (1 failed)",
+        "the check lint of validator does not pass: fails (3 errors)",
+        "the check test of validator does not pass: fails (1 failed)",
     ]
 
 
@@ -122,7 +122,11 @@ def test_a_context_that_does_not_hold_is_missing(place: Chained) -> None:
     place.write("101", "Issue tokens", "Issue no tokens")
     (place.root / "s.md").write_text("# A\n\nBe long.\n", encoding="utf-8")
     (place.root / "t.task.yaml").write_text("title: JWT Service\n", encoding="utf-8")
-    words = ("section 1 is not as it was sealed", "s.md#a says something else", "the task file t.task.yaml has changed")
+    words = (
+        "section 1 is not as it was sealed",
+        "s.md#a has changed since it was cited",
+        "the task file t.task.yaml has changed",
+    )
     found = gaps(place)
     assert len(found) == len(words)
     assert all(each.startswith(start) for each, start in zip(found, words, strict=True))
@@ -151,9 +155,9 @@ def test_a_line_that_is_no_criterion_is_a_gap(place: Chained) -> None:
     """What is neither checked nor open, by its form, prevents completion until it is one or the other."""
     place.write("101", "- \\[ \\] Tokens verify", "- [] Tokens verify")
     missing = gaps(place)
-    assert any("is no criterion: - [] Tokens verify: it begins with neither" in each for each in missing)
+    assert any("is not a criterion: - [] Tokens verify: it begins with neither" in each for each in missing)
     place.write("101", "- \\[\\] Tokens verify", "- [x] Tokens verify")
-    assert not any("is no criterion" in each for each in gaps(place))
+    assert not any("is not a criterion" in each for each in gaps(place))
 
 
 def test_everything_missing_is_told_at_once(place: Chained) -> None:
@@ -266,14 +270,14 @@ def test_output_that_can_never_be_handed_down_is_told(place: Chained, escape: st
     place.finish()
     place.write("101", "Tokens are issued\\.", f"Tokens {escape} are issued.")
     (result,) = gaps(place)
-    assert result.startswith("the Chain Output cannot be handed down: the output of task 101 holds U+")
+    assert result.startswith("the Chain Output cannot be read: the output of task 101 holds U+")
     place.write("101", "Tokens [^.]* issued\\.", "Tokens are issued.")
     place.write("101", "title: JWT Service", 'title: "JWT\\eService"')
     (result,) = gaps(place)
-    assert result.startswith("the Chain Output cannot be handed down: the title of task 101 holds U+001B")
+    assert result.startswith("the Chain Output cannot be read: the title of task 101 holds U+001B")
     place.output("### Summary\n\nA\n\n<<<<<<< ours\n\n### API Contract\n\nB\n")
     (result,) = gaps(place)
-    assert "cannot be handed down: a fence never closes, or a merge was not finished in it" in result
+    assert "cannot be read: a fence never closes, or a merge was not finished in it" in result
 
 
 def test_open_handoff_on_disk_is_told(place: Chained) -> None:
@@ -321,7 +325,7 @@ def test_output_is_recorded_and_handed_down(place: Chained) -> None:
     """The status, the hashes of the output and of its files, and the downstream input are written in one step."""
     place.finish()
     outcome = place.complete()
-    assert outcome.notes == ("handed the output down to .taskstate/tasks/task-102-state.md",)
+    assert outcome.notes == ("handed the output to .taskstate/tasks/task-102-state.md",)
     assert values(place)["status"] == "complete"
     assert values(place)["output"] == {
         "completed_at": COMPLETED_AT,
@@ -366,9 +370,9 @@ def test_every_task_that_depends_on_it_gets_the_output(place: Chained) -> None:
     assert [place.read(task) for task in ("103", "104", "106")] == untouched
     message = "\n".join(outcome.notes)
     assert message.index("task-7-state.md") < message.index("task-102-state.md") < message.index("task-104-state.md")
-    assert "not handed down to .taskstate/tasks/task-104-state.md: there is no section Chain Inputs" in message
+    assert "not pulled into .taskstate/tasks/task-104-state.md: there is no section Chain Inputs" in message
     assert "task-103-state.md, line " in message
-    assert "; whether it builds on task 101 nobody can tell" in message
+    assert "; so taskstate cannot tell whether it builds on task 101" in message
     assert "task-106" not in message
 
 
@@ -388,7 +392,7 @@ def test_credential_is_not_handed_down(place: Chained) -> None:
     place.finish()
     place.write("101", "Tokens are issued\\.", f"Use {GITHUB_TOKEN} now.")
     (result,) = place.complete().notes
-    assert "not handed down to .taskstate/tasks/task-102-state.md: .taskstate/tasks/task-102-state.md, line" in result
+    assert "not pulled into .taskstate/tasks/task-102-state.md: .taskstate/tasks/task-102-state.md, line" in result
     assert "this looks like" in result
     assert GITHUB_TOKEN not in place.read("102") + result
     complete.reopen(place.workspace, "101", place.request(), note="again")
@@ -404,7 +408,7 @@ def test_downstream_file_that_a_hand_sealed_is_left_out(place: Chained) -> None:
     place.write("102", 'seal: "[0-9a-f]{8}', 'seal: "00000000')
     place.finish()
     outcome = place.complete()
-    assert "not handed down to .taskstate/tasks/task-102-state.md" in outcome.notes[0]
+    assert "not pulled into .taskstate/tasks/task-102-state.md" in outcome.notes[0]
     assert place.inputs() == []
 
 
@@ -460,7 +464,7 @@ def test_what_is_let_pass_is_remembered(place: Chained) -> None:
     assert (event["event"], event["actor"], event["note"]) == ("waived", "somebody", "102 does the rest")
     assert event["waived"] == ["feature:jwt-1", "criterion:1", "criterion:2", "part:Summary", "output"]
     assert event["missing"][0] == "feature jwt-1 does not pass: makes a JWT"
-    assert outcome.notes[0] == "let pass: feature jwt-1 does not pass: makes a JWT"
+    assert outcome.notes[0] == "waived: feature jwt-1 does not pass: makes a JWT"
     assert codes(place) == []
     assert place.inputs() == []
     complete.reopen(place.workspace, "101", place.request(), note="after all")
@@ -588,7 +592,7 @@ def test_dry_run_changes_nothing(place: Chained) -> None:
     before = tree(place.root)
     outcome = complete.complete(place.workspace, "101", place.request(dry_run=True))
     assert outcome.diff.count("\n+++ ") == 2
-    assert outcome.notes == ("would hand the output down to .taskstate/tasks/task-102-state.md",)
+    assert outcome.notes == ("would hand the output to .taskstate/tasks/task-102-state.md",)
     assert tree(place.root) == before
 
 
@@ -607,7 +611,7 @@ def test_reopened_task_is_as_before_but_for_what_is_remembered(place: Chained) -
     assert "event: reopened, note: tokens never expire}" in added
     assert added.replace("\n", "").count("seal:") == 1
     assert "output" not in values(place)
-    assert "task-102-state.md holds what was handed down" in outcome.notes[0]
+    assert "task-102-state.md keeps the old output" in outcome.notes[0]
     assert place.inputs() == [("101", 5)]
 
 

@@ -353,7 +353,7 @@ def test_unknown_keys_of_a_task_file_are_warnings(place: Place) -> None:
     task = from_file("title: T\nowner: somebody\nx-mine: 1\n")
     outcome = create.create(place.workspace, task, place.request())
     assert [each.partition(";")[0] for each in outcome.warnings] == [
-        "tasks/login.task.yaml, line 2: `owner` is no known key"
+        "tasks/login.task.yaml, line 2: `owner` is not a known key"
     ]
     assert place.workspace.locate("7").exists()
 

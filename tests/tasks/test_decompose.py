@@ -197,7 +197,7 @@ def test_long_description_is_not_repeated(place: Place) -> None:
     decompose(place.workspace, TASK, place.request())
     description = at(place, "101a").description
     assert description
-    assert description.endswith("What the whole is for stands in `.taskstate/tasks/task-101-state.md`.")
+    assert description.endswith("The purpose of the whole is in `.taskstate/tasks/task-101-state.md`.")
 
 
 def test_line_ends_of_the_parent_stay(place: Place) -> None:
@@ -265,7 +265,7 @@ def test_a_complete_task_is_reopened_first(place: Place) -> None:
     """The refusal names the command that takes it back to work."""
     place.text = place.text.replace("status: created", "status: complete", 1)
     refused = refusal(lambda: decompose(place.workspace, TASK, place.request()))
-    assert refused.help == '`taskstate reopen 101 --note "WHY"` takes it back to work'
+    assert refused.help == '`taskstate reopen 101 --note "WHY"` reopens it'
 
 
 def test_template_without_a_checklist_is_refused(place: Place) -> None:

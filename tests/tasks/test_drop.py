@@ -191,7 +191,7 @@ def test_the_files_of_an_open_task_are_missed(tmp_path: Path) -> None:
     give_up(place, dry_run=True)
     place.archive_path.unlink()
     place.path.unlink()
-    assert "gone, acknowledged" in place.told()[0]
+    assert "gone, recorded" in place.told()[0]
 
 
 def test_what_was_reopened_is_missed_again(tmp_path: Path) -> None:
@@ -224,13 +224,13 @@ def test_a_dropped_task_takes_sessions_alone(place: Chained) -> None:
     outcome = place.add("Went on.")
     assert outcome.notes == (
         "session 1 recorded",
-        'the task is dropped: `taskstate reopen 101 --note "WHY"` takes it up again',
+        'the task is dropped: `taskstate reopen 101 --note "WHY"` reopens it',
     )
     assert place.state.status == "dropped"
     before = tree(place.root)
     for job in (place.check, place.prove, place.complete):
         error = refusal(job)
-        assert str(error) == 'task 101 is dropped: `taskstate reopen 101 --note "WHY"` takes it up again'
+        assert str(error) == 'task 101 is dropped: `taskstate reopen 101 --note "WHY"` reopens it'
     assert tree(place.root) == before
     assert place.archive(keep=0).changed
 
@@ -278,7 +278,7 @@ def test_who_waits_for_it_is_told_once(place: Chained) -> None:
     (found,), _ = status(place.workspace, (place.file("102"),))
     assert [(link.state, link.is_wrong) for link in found.links] == [(DROPPED, True)]
     outcome = pull(place.workspace, "102", place.request())
-    assert (outcome.changed, outcome.notes) == (False, ("task 101 was dropped, and hands nothing down",))
+    assert (outcome.changed, outcome.notes) == (False, ("task 101 was dropped, so it has no output",))
     drop.drop(place.workspace, "102", place.request(), note="neither")
     assert choose(place.workspace).why == "all tasks are complete or dropped"
 

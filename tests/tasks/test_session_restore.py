@@ -113,6 +113,72 @@ def test_a_rewritten_session_that_was_committed_comes_back(place: GitPlace) -> N
     assert entries(place) == before
 
 
+@pytest.mark.parametrize(
+    "rewrite",
+    [
+        lambda text: text.replace(":** did 3", ":** did nothing"),
+        lambda text: re.sub(r"(?m)^### Session 3 - \d{4}", "### Session 3 - 2024", text),
+    ],
+    ids=["reworded", "another time"],
+)
+def test_what_a_commit_rewrote_may_be_put_back(place: GitPlace, rewrite: Callable[[str], str]) -> None:
+    """The text of the first commit is no rewriting of a later one; that later text stays one, whenever it comes."""
+    place.text = rewrite(place.text)
+    place.commit("rewrite history")
+    place.add("did 5")
+    place.commit("a session more")
+    back(place, 3, revision="HEAD~2")
+    assert codes(place) == []
+    place.commit("taken back")
+    assert codes(place) == []
+    place.text = rewrite(place.text)
+    assert codes(place) == ["TS405"]
+
+
+def test_the_end_of_a_turn_is_not_taken_back(place: GitPlace) -> None:
+    """A session is put back with what ended its turn: its first commit without that is a rewriting, too."""
+    opened = place.text
+    ended = opened.replace(":** did 3\n", ":** did 3\n\n**Outcome:** paused\n")
+    place.text = ended
+    place.commit("the turn ends")
+    place.text = ended.replace("did 3", "did nothing")
+    place.commit("rewrite history")
+    place.text = opened
+    assert codes(place) == ["TS405"]
+    place.text = ended
+    assert codes(place) == []
+
+
+def test_a_shallow_clone_does_not_know_what_came_first(place: GitPlace, tmp_path: Path) -> None:
+    """Where history is cut off, nothing is taken for the first text."""
+    for did in ("did nothing", "did 3", "did nothing"):
+        place.text = re.sub(":\\*\\* did (?:3|nothing)", f":** {did}", place.text)
+        place.commit(did)
+    clone = place.clone(tmp_path / "clone", "--depth=2")
+    clone.text = clone.text.replace(":** did nothing", ":** did 3")
+    assert codes(clone) == ["TS405"]
+    clone.git("fetch", "--quiet", "--unshallow")
+    assert codes(clone) == []
+
+
+def test_a_merge_takes_no_rewriting_in(place: GitPlace) -> None:
+    """While a branch is merged that rewrote a session, ours comes back in its place, and the merge may be committed."""
+    place.git("checkout", "-q", "-b", "theirs")
+    place.text = place.text.replace(":** did 3", ":** did nothing")
+    place.commit("rewrite history")
+    place.git("checkout", "-q", "main")
+    place.write("a.txt", "ours\n")
+    place.commit("ours")
+    before = entries(place)
+    place.git("merge", "--quiet", "--no-commit", "--no-ff", "theirs")
+    assert codes(place) == ["TS405"]
+    back(place, 3)
+    assert entries(place) == before
+    assert codes(place) == []
+    place.commit("merged")
+    assert codes(place) == []
+
+
 def test_an_emptied_log_is_filled_again(place: GitPlace) -> None:
     """All sessions may come back, also where not one is left."""
     committed = place.text
@@ -212,7 +278,7 @@ def test_a_hand_written_file_takes_its_session_back(place: GitPlace) -> None:
 
 
 REFUSED = [
-    (3, "HEAD", "unchanged", "stands as it was"),
+    (3, "HEAD", "unchanged", "is already as in"),
     (9, "HEAD", "not-found", "has no session 9 of task 101: its log has 4 sessions, 1 to 4"),
     (3, "HEAD~1", "not-found", "has no session 3 of task 101: its log has 0 sessions"),
     (3, "nowhere", "no-commit", "there is no commit nowhere here"),

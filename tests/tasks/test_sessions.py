@@ -266,7 +266,7 @@ def test_a_renamed_log_is_named_with_the_command_that_renames_it(place: Place) -
     place.text = right.replace("## 4. Progress Log", "## 4. Work Log")
     error = refusal(place.add)
     assert error.code == "damaged"
-    assert "the section Progress Log is missing, and what it holds is in '4. Work Log'" in error.message
+    assert "the section Progress Log is missing, and its content is in '4. Work Log'" in error.message
     assert "`taskstate lint --fix --unsafe-fixes .taskstate/tasks/task-101-state.md`" in (error.help or "")
     fix_file(place.checking(), place.path, place.request(), unsafe=True)
     assert "## 4. Progress Log\n\n### Session 1" in place.text
@@ -315,7 +315,8 @@ def test_task_with_placeholders_stays_created(tmp_path: Path, task: dict[str, An
     place = Place(tmp_path, **task)
     outcome = place.add()
     assert place.state.status == "created"
-    assert f"the status stays `created` until something is written under {missing}" in outcome.notes
+    said = f"the status stays `created` until something is written under {missing}: `taskstate "
+    assert any(note.startswith(said) for note in outcome.notes)
     assert place.numbers() == [(1, False)]
 
 

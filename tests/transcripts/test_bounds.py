@@ -76,9 +76,9 @@ def _folder(path: Path) -> None:
     ("make", "why"),
     [
         (_missing, "it does not exist"),
-        (_link, "is no plain file"),
-        (_fifo, "is no plain file"),
-        (_folder, "no plain file"),
+        (_link, "is not a plain file"),
+        (_fifo, "is not a plain file"),
+        (_folder, "not a plain file"),
     ],
 )
 def test_only_a_plain_file_is_opened(given: Transcript, make: Callable[[Path], None], why: str) -> None:
@@ -91,7 +91,7 @@ def test_another_user_s_file_is_not_read(given: Transcript, monkeypatch: pytest.
     """A hook can be given any path; what another user wrote there is not read."""
     mine = os.geteuid()
     monkeypatch.setattr(os, "geteuid", lambda: mine + 1)
-    assert "no plain file of this user" in refusal(given)
+    assert "not a plain file of this user" in refusal(given)
 
 
 @pytest.mark.parametrize("path", ["", "null", "/etc/passwd", "a\0.jsonl", "/proc/self/mem.jsonl"])

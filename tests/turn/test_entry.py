@@ -54,7 +54,7 @@ def _answered(turns: Turns) -> None:
 
 def _cleared(turns: Turns) -> None:
     turns.place.write("a.txt", "built, by hand\n")
-    turns.start("reviewer", "--accept-drift", "a typo that ann mended", agent="cai")
+    turns.start("reviewer", "--accept-drift", "a typo that ann fixed", agent="cai")
     turns.finish("Read the diff.")
 
 
@@ -124,7 +124,7 @@ def test_an_entry_is_completed_and_not_doubled(turns: Turns) -> None:
     turns.finish("Built it.", "--verified", "by hand")
     told = turns.place.state.sessions[-1]
     assert (turns.sessions, said in turns.place.text) == (1, False)
-    assert told.texts()["verification"] == ("by hand", "1 passed, was 1")
+    assert told.texts()["verification"] == ("by hand", "1 check passed")
     assert re.fullmatch(r"`[0-9a-f]{10}`", told.entry.split("**Commits:** ")[1].split("\n")[0])
     assert "No findings" in turns.cli.ok("lint")
 
@@ -144,8 +144,8 @@ def test_a_short_entry_stays_short(turns: Turns) -> None:
     assert turns.place.state.sessions[-1].texts()["findings"] == ("raised 1: It is slow", f"raised 2: {long}")
     assert entry(turns).count("\n") < 16
     turns.start(agent="ann")
-    turns.fails("Mended it.", "--answer", "1=Fast")
-    turns.finish("Mended both.", "--answer", "1=Fast", "--answer", "2=Kept")
+    turns.fails("Fixed it.", "--answer", "1=Fast")
+    turns.finish("Fixed both.", "--answer", "1=Fast", "--answer", "2=Kept")
     first, last = (each.texts() for each in turns.place.state.sessions[-2:])
     assert (first["agent"], first["outcome"], last["outcome"]) == ("ann (implementer)", ("the turn goes on",), ())
     assert last["findings"][1] == f"answered 2 ({long[:79]}\u2026): Kept"
@@ -159,7 +159,7 @@ def test_commits_that_were_said_count_once(turns: Turns, count: int) -> None:
     for number in range(count):
         turns.place.commit(f"Step {number}")
     given = [each for rev in ("HEAD", "HEAD~1") for each in ("--commit", turns.place.git("rev-parse", rev)[:10])]
-    turns.fails("Built it.", "--check", "9", *given)
+    turns.fails("Built it.", "--pass", "jwt-1", *given)
     turns.finish("Built it.", *given)
     turns.finish("Built it.", *given)
     assert turns.sessions == 1
@@ -211,7 +211,7 @@ def test_words_that_somebody_edited_are_the_same_words(turns: Turns) -> None:
     turns.finish("Built.")
     assert turns.sessions == 1
     assert turns.place.state.sessions[0].did == ("Built, and by hand more.",)
-    assert turns.place.state.sessions[0].texts()["verification"] == ("1 passed, was 1",)
+    assert turns.place.state.sessions[0].texts()["verification"] == ("1 check passed",)
     turns.start()
     turns.finish("Built.", "--pause")
     assert turns.sessions == 2

@@ -214,6 +214,25 @@ def test_a_file_that_does_not_parse_is_an_error(turns: Turns) -> None:
     assert turns.place.text == text
 
 
+def test_a_pass_that_no_command_wrote_is_refused_before_anything_is_recorded(turns: Turns) -> None:
+    """The words are kept and nothing counts; both cures let the turn end, and leave nothing to tell."""
+    turns.start()
+    text = turns.place.text
+    turns.place.text = text.replace('"passes": false', '"passes": true', 1)
+    forged = turns.place.text
+    error = turns.fails("Built it.", status=2).err
+    assert "TS303 this feature passes, but `tested_at` does not say when it was tested" in error
+    assert "or set `passes` to false; the session is kept: `taskstate session add 101 --from " in error
+    assert turns.place.text == forged
+    turns.place.text = text
+    turns.finish("Built it.")
+    assert turns.cli("list").err == ""
+    turns.start()
+    turns.place.text = turns.place.text.replace('"passes": false', '"passes": true', 1)
+    turns.finish("Proved it.", "--pass", "jwt-1", "--evidence", "ran it")
+    assert turns.cli("list").err == ""
+
+
 # Checks
 
 
@@ -239,7 +258,7 @@ def test_what_failed_before_is_no_regression(turns: Turns) -> None:
     """It does not keep the role from being done, but proves no feature."""
     turns.check(FAILING)
     turns.start("implementer")
-    assert "--pass wants a run in which all checks pass" in turns.fails("Built it.", "--pass", "jwt-1").err
+    assert "--pass needs a run in which all checks pass" in turns.fails("Built it.", "--pass", "jwt-1").err
     turns.finish("Built it.")
     assert (turns.sessions, turns.role("implementer")) == (1, "done")
 
@@ -301,21 +320,33 @@ def test_a_turn_that_somebody_ended_meanwhile(turns: Turns) -> None:
 def test_without_commands_a_feature_wants_evidence(turns: Turns) -> None:
     """Nothing was run that could prove it."""
     turns.start()
-    assert "--pass wants --evidence" in turns.fails("Built it.", "--pass", "jwt-1").err
+    assert "--pass needs --evidence" in turns.fails("Built it.", "--pass", "jwt-1").err
     turns.finish("Built it.", "--pass", "jwt-1", "--evidence", "seen", "--check", "1")
     assert (turns.sessions, '"passes": true' in turns.place.text) == (1, True)
     assert "- [x] Tokens verify" in turns.place.text
 
 
-@pytest.mark.parametrize("wrong", [("--pass", "x", "--evidence", "e"), ("--check", "9"), ("--answer", "7=done")])
-def test_what_does_not_exist_is_refused_and_the_session_recorded(turns: Turns, wrong: tuple[str, ...]) -> None:
-    """One line, and one that says that the words are recorded; the same words end the turn, and are one session."""
-    turns.start("implementer")
-    said = turns.fails("Built it.", *wrong)
-    assert said.err.count("\n") == 1
-    assert "what was said is recorded, once" in said.out
-    turns.finish("Built it.")
-    assert (turns.sessions, turns.role("implementer")) == (1, "done")
+@pytest.mark.parametrize(
+    ("wrong", "lines"),
+    [
+        (("--pass", "x", "--evidence", "e"), 1),
+        (("--check", "9"), 1),
+        (("--answer", "7=done"), 1),
+        (("--keep", "7", "--send-back", "implementer", "--finding", "It is slow"), 1),
+        (("--pass", "x", "--pass", "y", "--evidence", "e", "--check", "9", "--check", "1"), 4),
+    ],
+)
+def test_what_does_not_exist_is_refused_before_anything_is_recorded(
+    turns: Turns, wrong: tuple[str, ...], lines: int
+) -> None:
+    """A slip changes nothing, and all slips are named at once: other words with the right numbers are one session."""
+    turns.build()
+    turns.start("reviewer")
+    before, session = turns.place.text, turns.sessions
+    said = turns.fails("Read it, with a slip.", *wrong, status=2)
+    assert (said.err.count("\n"), turns.place.text) == (lines, before)
+    turns.finish("Read it.")
+    assert (turns.sessions, turns.role("reviewer")) == (session + 1, "done")
 
 
 # Other endings
@@ -362,7 +393,7 @@ def test_a_turn_answers_for_what_changed_in_it_alone(turns: Turns) -> None:
     turns.cli.ok("start", *other)
     turns.place.write("src/c.py", "bob's\n")
     notes = turns.cli.json(*verify, status=1)["notes"]
-    assert [each.partition(" (")[0] for each in notes] == ["put down to the open turn of task 102"]
+    assert [each.partition(" (")[0] for each in notes] == ["counted as work of the open turn of task 102"]
     turns.cli.ok("finish", *other, *turns.words("Wrote it."))
     told = turns.cli.json(*verify, status=1)
     assert [each["path"] for each in (*told["files"], *told["explained"])] == ["src/b.py", "src/c.py"]
@@ -415,10 +446,10 @@ def test_a_finding_that_is_kept_is_answered_again(turns: Turns) -> None:
     said = turns.start()
     assert "It is slow" in said
     assert "It is long" in said
-    both = turns.fails("Mended.").err
+    both = turns.fails("Fixed.").err
     assert both.endswith(': add --answer 1="WHAT WAS DONE" --answer 2="WHAT WAS DONE"\n')
-    assert "finding 1 has no answer" in turns.fails("Mended.", "--answer", "2=cut").err
-    turns.finish("Mended.", "--answer", "1=an index", "--answer", "2=cut")
+    assert "finding 1 has no answer" in turns.fails("Fixed.", "--answer", "2=cut").err
+    turns.finish("Fixed.", "--answer", "1=an index", "--answer", "2=cut")
     assert turns.role("implementer") == "done"
 
 
@@ -440,9 +471,9 @@ def test_the_last_turn_completes_the_task(turns: Turns) -> None:
     output.write_text(OUTPUT, encoding="utf-8")
     turns.place.write("a.txt", "built\n")
     said = turns.finish("All.", *proof, "--complete", "--output", str(output))
-    assert f"task {TASK} is complete\ncommit with `task {TASK}` in the message; then" in said
+    assert f"task {TASK} is complete\nnext: commit, with `task {TASK}` in the message\n" in said
     turns.place.commit(f"Tokens for task {TASK}")
-    assert "1 commit listed" in turns.cli.ok(*re.findall(r"`taskstate (git-history .*?)`", said)[0].split())
+    assert "1 commit listed" in turns.cli.ok("git-history", "sync", TASK)
     assert (turns.place.state.status, turns.turn, turns.sessions) == ("complete", None, 1)
     assert "Tokens are issued." in turns.place.text
 
@@ -470,7 +501,7 @@ def test_what_completion_misses_leaves_the_turn_open(turns: Turns) -> None:
     turns.start("implementer")
     turns.fails("All.", "--complete")
     said = turns.fails("All.", "--complete")
-    assert "what was said is recorded, once" in said.out
+    assert "your session is recorded (once)" in said.out
     first, *gaps = said.err.splitlines()
     assert "taskstate complete 101 --force" in first
     assert gaps

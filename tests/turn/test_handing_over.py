@@ -68,7 +68,7 @@ def test_from_pause_to_successor_in_two_commands(turns: Turns) -> None:
     assert turns.role("implementer") == "done"
 
 
-@pytest.mark.parametrize("words", ["Mended `slow.py`, a lot.", "Mended slow.py a lot."])
+@pytest.mark.parametrize("words", ["Fixed `slow.py`, a lot.", "Fixed slow.py a lot."])
 def test_the_file_that_the_words_name_goes_before_the_newest(turns: Turns, words: str) -> None:
     """It is where the work goes on, and the places of its changes are told."""
     turns.place.write("slow.py", "".join(f"line {number}\n" for number in range(60)))
@@ -147,7 +147,7 @@ def test_what_cannot_be_handed_over_leaves_the_turn_open(turns: Turns, refused: 
     turns.start()
     said = refused(turns)
     assert (said.status, said.err.count("\n"), cure in said.err) == (1, 1, True)
-    assert "what was said is recorded, once" in said.out
+    assert "your session is recorded (once)" in said.out
     assert turns.turn["agent"] == "ann"
     assert turns.place.text.count("Half.") >= 1
 
@@ -258,7 +258,7 @@ def test_no_feature_passes_by_checks_that_fail(turns: Turns, ending: tuple[str, 
     turns.start("reviewer", "--accept-drift", "a check")
     said = turns.fails("Read it.", *ending, "--pass", "jwt-1")
     assert (
-        "--pass wants a run in which all checks pass, or --evidence: sh check.sh fails; without --pass the" in said.err
+        "--pass needs a run in which all checks pass, or --evidence: sh check.sh fails; without --pass the" in said.err
     )
     assert '"passes": true' not in turns.place.text
     turns.finish("Read it.", *ending)

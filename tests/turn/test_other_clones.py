@@ -9,7 +9,7 @@ import pytest
 
 from tests.cli.conftest import Cli
 from tests.support.place import TASK
-from tests.support.turns import Turns
+from tests.support.turns import PASSING, Turns
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Said
@@ -131,3 +131,26 @@ def test_a_snapshot_that_a_later_role_went_on_from_is_compared_with_that(turns: 
     turns.cli.ok(*cure)
     turns.cli.ok("snapshot", "verify", TASK, *ROLE, "--restore", "a.txt")
     assert (turns.place.root / "a.txt").read_text() == "built\n"
+
+
+def test_an_open_turn_that_came_with_a_commit_is_told_as_that(turns: Turns, colleague: Colleague) -> None:
+    """Where it began it is resumed without a word more; elsewhere it may still go on there, and that is said once."""
+    turns.start()
+    turns.place.commit("with the open turn")
+    assert "began it in another clone" not in turns.start()
+    other = colleague.clone()
+    assert "ann (somebody) began it in another clone, and it came with a commit: let it end there" in other.start()
+    assert "began it in another clone" not in other.start()
+
+
+def test_start_says_that_the_checks_are_not_allowed_here(turns: Turns, colleague: Colleague) -> None:
+    """Trust stays in the clone where it was given: who begins elsewhere hears it before the work, in one line."""
+    turns.check(PASSING)
+    turns.build()
+    turns.place.commit("the work")
+    other = colleague.clone()
+    (line,) = [each for each in other.start("reviewer").splitlines() if "nobody has allowed the checks" in each]
+    assert f"`taskstate trust {TASK}`" in line
+    assert "nobody has allowed the checks" in other.start("reviewer")
+    other.place.trust()
+    assert "nobody has allowed" not in other.start("reviewer")

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 import shutil
+import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
@@ -62,7 +65,7 @@ def test_when_every_role_is_done_the_way_out_is_named(turns: Turns) -> None:
         turns.start()
         turns.finish(f"Looked as {role}.")
     error = turns.refused()
-    assert f'every role is done: `taskstate role reopen {TASK} validator --note "WHY"` takes the last one back' in error
+    assert f'every role is done: `taskstate role reopen {TASK} validator --note "WHY"` reopens the last one' in error
     assert f"`taskstate complete {TASK}` ends the task, or lists what is missing" in error
 
 
@@ -80,7 +83,7 @@ def test_where_nothing_watches_the_tree_a_turn_goes_all_the_same(turns: Turns, b
     """It is said once, and three roles can work to the end."""
     bare(turns)
     said = turns.start("implementer")
-    assert said.count("nothing watches the working tree here") == 1
+    assert said.count("drift is not noticed here") == 1
     turns.place.write("a.txt", "work\n")
     assert "start 101 --role reviewer" in turns.finish("Built it.")
     turns.start()
@@ -252,7 +255,7 @@ def test_what_is_taken_back_is_no_drift(turns: Turns) -> None:
 
 @pytest.mark.parametrize("role", ["", "implementer"])
 def test_alone_or_in_one_role_drift_is_shown_and_does_not_refuse(turns: Turns, role: str) -> None:
-    """The diff stands above the brief, and no event is left."""
+    """The diff stands above the brief; nobody need accept it, and an event says which files they were."""
     turns.start(role)
     turns.place.write("a.txt", "half\n")
     turns.finish("Half.", "--pause")
@@ -260,7 +263,80 @@ def test_alone_or_in_one_role_drift_is_shown_and_does_not_refuse(turns: Turns, r
     said = turns.start(role)
     assert "the working tree is not what the last turn left" in said
     assert "+by hand" in said
-    assert "drift-accepted" not in turns.events
+    assert turns.events == ["drift-found"]
+
+
+def test_what_is_shown_can_be_put_back_by_the_command_as_printed(turns: Turns) -> None:
+    """The turn has begun, and its own work stays; the session says what was changed in no turn."""
+    turns.start()
+    turns.place.write("a.txt", "left\n")
+    turns.finish("Left it.", "--pause")
+    turns.place.write("a.txt", "by hand\n")
+    said = turns.start()
+    assert "this is the tree" not in said
+    command = re.findall(r"go on, and it counts as this turn's; or put it back: `taskstate (.*)`", said)
+    turns.place.write("own.txt", "own\n")
+    put_back = turns.cli.ok(*shlex.split(command[0]))
+    assert put_back.startswith("put back a.txt; what it replaced: ")
+    assert "the open turn is at work on what the last turn left\n  added    own.txt" in put_back
+    assert (turns.place.root / "a.txt").read_text(encoding="utf-8") == "left\n"
+    turns.finish("Went on.", "--pause")
+    assert "- changed before it began, in no turn: a.txt\n- paused" in turns.place.text
+    assert "changed in no turn: a.txt" in turns.cli.ok("log")
+
+
+def test_of_many_files_that_changed_in_no_turn_some_are_named(turns: Turns) -> None:
+    """They are counted; and those that came are deleted by hand."""
+    turns.start()
+    turns.finish("Nothing.", "--pause")
+    for number in range(7):
+        turns.place.write(f"new-{number}.txt", f"{number}\n")
+    assert "it counts as this turn's; or delete what you do not want\n" in turns.start()
+    turns.finish("Went on.", "--pause")
+    assert "in no turn: new-0.txt, new-1.txt, new-2.txt and 4 more" in turns.place.text
+
+
+def test_a_file_that_was_moved_comes_back_where_it_was(turns: Turns) -> None:
+    """The command names it as it was called then."""
+    turns.start()
+    turns.place.write("long.txt", "".join(f"{number}\n" for number in range(50)))
+    turns.finish("Left it.", "--pause")
+    (turns.place.root / "long.txt").rename(turns.place.root / "moved.txt")
+    command = re.findall(r"put it back: `taskstate (.*)`", turns.start())
+    assert turns.cli.ok(*shlex.split(command[0])).startswith("put back long.txt\n")
+    assert (turns.place.root / "long.txt").is_file()
+
+
+def test_without_a_role_nothing_is_left_before_the_first_turn(turns: Turns) -> None:
+    """A snapshot is of a role; what a turn left needs none, and is compared after it, too."""
+    assert "no turn has left a working tree yet" in turns.cli.refused("snapshot", "verify", TASK)
+    turns.start()
+    turns.finish("Nothing.", "--pause")
+    assert turns.cli.ok("snapshot", "verify", TASK) == "the working tree is as the last turn left it\n"
+    turns.place.write("a.txt", "by hand\n")
+    drifted = turns.cli("snapshot", "verify", TASK)
+    assert (drifted.status, "--restore a.txt`, or accept" in drifted.out) == (1, True)
+
+
+@pytest.mark.parametrize("hook_first", [False, True])
+def test_a_commit_hook_that_rewrites_files(turns: Turns, *, hook_first: bool) -> None:
+    """What it rewrote after `finish` is drift, which says so and what to do; run before `finish` it leaves none."""
+    hook = turns.place.write(".git/hooks/pre-commit", "#!/bin/sh\nsed -i 's/  */ /g' a.txt && git diff --quiet\n")
+    hook.chmod(0o755)
+    turns.start("implementer")
+    turns.place.write("a.txt", "built   here\n")
+    if hook_first:
+        turns.place.git("add", "a.txt")
+        subprocess.run([hook], cwd=turns.place.root, check=False)
+    turns.finish("Built it.")
+    turns.place.git("add", "--all")
+    subprocess.run(["git", "commit", "-m", "Built"], cwd=turns.place.root, check=False)
+    if hook_first:
+        assert "Nothing needs you" in turns.cli.ok("status")
+        turns.start("reviewer")
+    else:
+        assert "a.txt is not what ann left, perhaps by a commit hook" in turns.cli.ok("status")
+        assert "run `pre-commit run` before `finish`" in turns.refused("reviewer")
 
 
 def test_all_that_is_in_the_way_is_said_at_once(turns: Turns) -> None:
@@ -332,9 +408,9 @@ def test_no_baseline_of_a_tree_that_is_not_the_base(turns: Turns) -> None:
     turns.check("exit 0\n")
     turns.place.write("a.txt", "early\n")
     said = turns.start("implementer")
-    assert "no baseline: the working tree is not the base any more" in said
+    assert "no baseline: the working tree has changed since the base commit" in said
     assert "baseline" not in turns.place.values
-    assert "one that is taken now is late, and needs a reason: `taskstate qa baseline 101 --note" in said
+    assert "a baseline taken now is late, and needs a reason: `taskstate qa baseline 101 --note" in said
     assert "taskstate trust" not in said
     turns.cli.ok("qa", "baseline", "101", "--note", "late")
     assert turns.place.values["baseline"]["late"] is True
@@ -377,13 +453,23 @@ def test_without_criteria_the_status_stays(turns: Turns) -> None:
         "start", "7"
     )
     assert turns.cli.json("show", "7")["status"] == "created"
+    assert turns.cli.ok("edit", "7", "--description", "What it is for").count("in_progress") == 0
+    assert "the task is now in_progress" in turns.cli.ok("criterion", "add", "7", "It works")
+    assert turns.cli.json("show", "7")["status"] == "in_progress"
+
+
+def test_before_its_first_turn_a_task_stays_created(turns: Turns) -> None:
+    """To write what it is about is no work on it."""
+    turns.cli.ok("new", "7", "--title", "T", "--description", "D")
+    assert "in_progress" not in turns.cli.ok("criterion", "add", "7", "It works")
+    assert turns.cli.json("show", "7")["status"] == "created"
 
 
 def test_drift_is_accepted_for_the_tree_that_was_shown_alone(turns: Turns) -> None:
     """The refusal names the tree; while it was looked at it may have changed, and then nothing begins."""
     turns.build()
     turns.place.write("a.txt", "by hand\n")
-    shown = turns.refused("reviewer").partition("this is the tree ")[2].split()[0]
+    shown = turns.refused("reviewer").partition("the working tree: ")[2].split()[0]
     turns.place.write("a.txt", "and once more\n")
     accept = ("--accept-drift", "meant so", "--expect-tree")
     error = turns.refused("reviewer", *accept, shown)
@@ -392,3 +478,35 @@ def test_drift_is_accepted_for_the_tree_that_was_shown_alone(turns: Turns) -> No
     assert "say why: --accept-drift" in turns.refused("reviewer", "--expect-tree", shown)
     turns.place.write("a.txt", "by hand\n")
     turns.start("reviewer", *accept, shown)
+
+
+OPEN, TESTED = '"passes": false, "tested_at": null', '"passes": true, "tested_at": "2026-01-31T12:00:00Z"'
+UNTESTED = '"passes": true, "tested_at": null'
+# What no command writes, and what is said of it where a turn is to begin: old, new, and what is said.
+FAULTS = {
+    "other words in a session": ("Built it.", "Built all of it.", "`taskstate session restore 101 1 --from HEAD`"),
+    "a pass that nobody tested": (OPEN, UNTESTED, "test it and run `taskstate feature pass 101 jwt-1"),
+    "a fence that cannot be read": (OPEN, '"passes": fa', "nothing of this JSON is read until then"),
+}
+
+
+@pytest.mark.parametrize(("old", "new", "said"), FAULTS.values(), ids=FAULTS)
+def test_what_lint_refuses_is_in_the_way(turns: Turns, old: str, new: str, said: str) -> None:
+    """The line is that of lint, with its cure; a turn that goes on is told it, and reads on."""
+    turns.build()
+    turns.place.commit("built")
+    text = turns.place.text
+    turns.place.text = text.replace(old, new, 1)
+    assert said in turns.refused()
+    turns.place.text = text
+    turns.start()
+    turns.place.text = turns.place.text.replace(old, new, 1)
+    assert said in turns.start()
+
+
+def test_a_pass_without_evidence_is_told(turns: Turns) -> None:
+    """It is a warning of lint: a turn begins all the same, and the cure is on its page."""
+    turns.place.text = turns.place.text.replace(OPEN, TESTED, 1)
+    said = turns.start()
+    assert "TS311 this feature passes, but it has no `evidence`" in said
+    assert "`taskstate feature pass 101 jwt-1 --evidence TEXT`" in said

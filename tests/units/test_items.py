@@ -66,7 +66,7 @@ def test_items_are_named_for_messages(place: Place) -> None:
         *(
             "Task Description",
             "criterion 1",
-            "the check of criterion 2",
+            "the checked box of criterion 2",
             "the proof of jwt-1",
             "session 1",
             "session 2",
@@ -168,7 +168,7 @@ def test_items_that_are_lost_or_doubled_are_refused(wanted: list[Item], after: l
     """The error says how many of what kind would not stand there exactly once."""
     error = refusal(lambda: require_conserved(Counter(wanted), Counter(after), "the file"))
     assert error.code == "unsafe"
-    assert f"1 {(wanted or after)[0].kind} would not stand there exactly once" in error.message
+    assert f"1 {(wanted or after)[0].kind} would not be there exactly once" in error.message
 
 
 def test_items_are_described_by_kind() -> None:

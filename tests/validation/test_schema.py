@@ -222,7 +222,7 @@ def test_each_unknown_key_is_one_fault() -> None:
         ("titel",): "",
         ("owner",): "",
     }
-    assert faults[-1].message == "`titel` is no known key; the name of a key of your own begins with x-"
+    assert faults[-1].message == "`titel` is not a known key; a key of your own begins with x-"
 
 
 def test_each_key_that_is_not_allowed_is_one_fault() -> None:
@@ -241,7 +241,7 @@ def test_a_misspelt_key_is_reported_once() -> None:
     value["features"][1]["pases"] = True
     fault = only_fault(value, "checklist")
     assert (fault.keyword, fault.suggestion) == ("unknown-key", "passes")
-    assert fault.message == "`features[1].pases` is no known key; did you mean `passes`, which is missing?"
+    assert fault.message == "`features[1].pases` is not a known key; did you mean `passes`, which is missing?"
 
 
 @pytest.mark.parametrize(
@@ -299,9 +299,9 @@ def test_one_value_has_one_fault() -> None:
             "config",
             ("scope", "a b"),
             [],
-            '`scope["a b"]` is no allowed key; it must be letters and digits, joined by . _ or -',
+            '`scope["a b"]` is not an allowed key; it must be letters and digits, joined by . _ or -',
         ),
-        ("config", ("chain", "kb"), 3, "`chain.kb` is no known key; known are max-input-kb"),
+        ("config", ("chain", "kb"), 3, "`chain.kb` is not a known key; choose from max-input-kb"),
         ("task-file", ("priority",), "high", '`priority` is "high"; it must be one of P0, P1, P2, P3, null'),
     ],
 )

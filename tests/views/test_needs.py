@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from taskstate.brief import attention
 from taskstate.permanent import decide, readers
 from taskstate.storage.git import worktree
 from taskstate.views import glance, needs, repository
@@ -220,7 +221,7 @@ def test_a_blocked_role_is_stuck(place: Place) -> None:
 
 def test_answers_in_archived_sessions_count(place: Place) -> None:
     """A finding that came back is told also when the sessions with its answers are old."""
-    answer = "**What I did:** Mended.\n\n**Findings:** answered 1 (no test): so\n\n**Current state:** s\n\n"
+    answer = "**What I did:** Fixed.\n\n**Findings:** answered 1 (no test): so\n\n**Current state:** s\n\n"
     place.fill(log="".join(f"### Session {n} - 2026-01-0{n} 10:00\n\n{answer}**Next steps:** n\n\n" for n in (2, 3, 4)))
     place.archive(keep=1)
     change(place, BEFORE_AUDIT, f"{FINDING}audit:\n")
@@ -314,11 +315,25 @@ def test_what_cannot_be_looked_at_is_named(worked: GitPlace, tmp_path: Path) -> 
     worked.git("commit", "--quiet", "--no-verify", "--message=tasks")
     other = worked.clone(tmp_path / "other")
     (need,) = found(other)
-    assert (need.kind, need.text) == (needs.UNKNOWN, "drift: what task 101 left was never in this clone")
+    said = "drift: implementer of 101 left files in another clone: push them there"
+    assert (need.kind, need.text) == (needs.UNKNOWN, said)
     (other.root / ".git").rename(tmp_path / "gone")
     (need,) = found(other)
     assert need.kind == needs.UNKNOWN
-    assert "is no working tree of git" in need.text
+    assert "is not a working tree of git" in need.text
+
+
+def test_what_a_turn_left_elsewhere_is_nobodys_need(worked: GitPlace, tmp_path: Path) -> None:
+    """Without a role that waits for it there is nothing to do in a clone that never had a file which lay there."""
+    worked.text = re.sub(r"(?m)^(?:coordination|  snapshots):.*\n(?:    .*\n)*", "", worked.text)
+    left = worked.git("rev-parse", "HEAD^{tree}")[::-1]
+    worked.text = worked.text.replace("delta:\n", f'delta:\n  left: {{tree: "{left}", branch: main}}\n', 1)
+    worked.commit("tasks")
+    other = worked.clone(tmp_path / "other")
+    differs = attention.differing(other.workspace, other.workspace.load(other.path))
+    assert differs
+    assert (differs.role, differs.is_here) == ("", False)
+    assert not [each for each in found(other) if "drift" in each.text]
 
 
 def test_worktrees_are_read_and_named(worked: GitPlace, tmp_path: Path) -> None:

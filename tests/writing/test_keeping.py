@@ -129,7 +129,7 @@ def test_what_no_record_holds_keeps_nothing_else_from_coming_back(place: Place) 
     record.path.write_bytes(entry + b"\n{\n")
     (message,) = mend(place)
     assert did(place) == ["Gone."]
-    assert "session 1 is back; 1 session is not; what is kept of it stands in .taskstate/artifacts/" in message
+    assert "session 1 is back; 1 session is not; what is kept of it is in .taskstate/artifacts/" in message
     assert "1 session is gone" in place.told()[0]
 
 
@@ -141,7 +141,7 @@ def test_record_that_was_changed_is_named_by_doctor(place: Place) -> None:
     files.create(record.path.parent / "mine.txt", b"")
     found = [problem for problem in examine(place.workspace) if problem.check == "kept"]
     assert [problem.note for problem in found] == [True, True]
-    assert "it is not as it was written" in found[0].message
+    assert "it was changed after it was written" in found[0].message
     assert place.workspace.shown(record.path) == found[0].path
     assert found[1].path.endswith("mine.txt")
 

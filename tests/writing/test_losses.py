@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
@@ -14,10 +15,12 @@ from taskstate.handoff.create import HandoffRequest
 from taskstate.handoff.document import Handoff
 from taskstate.storage import kept_records
 from taskstate.tasks import sessions
+from taskstate.tasks.session_restore import restore
 from taskstate.turn.hand_over import hand_over, handoff_errors
 from taskstate.writing import notices
 from taskstate.writing.keeping import is_nothing_owed
 from taskstate.writing.losses import find_loss
+from tests.support.git_place import GitPlace
 from tests.support.place import MINUTE, TASK, Place, refusal
 
 if TYPE_CHECKING:
@@ -82,11 +85,11 @@ def test_stale_save_is_told_and_what_it_removed_brought_back(place: Place, save:
     place.check(2)
     save(place.path, buffer)
     (told,) = place.told()
-    assert "session 2, the check of criterion 2, the proof of jwt-1 are gone" in told
+    assert "session 2, the checked box of criterion 2, the proof of jwt-1 are gone" in told
     assert "`taskstate doctor --fix`" in told
     assert "`taskstate doctor --let-go 101`" in told
     assert place.told() == (told,)
-    assert "101-state.md: session 2, the check of criterion 2, the proof of jwt-1 are back" in mend(place)[0]
+    assert "101-state.md: session 2, the checked box of criterion 2, the proof of jwt-1 are back" in mend(place)[0]
     assert did(place) == ["First.", "Second."]
     assert [criterion.checked for criterion in place.state.criteria] == [False, True]
     assert place.state.checklist
@@ -224,7 +227,7 @@ def test_stale_save_right_after_a_write_is_told(place: Place) -> None:
     place.told()
     with after_keeping("keep", partial(in_place, place.path, edited(place.text))):
         place.check(1)
-    assert "the check of criterion 1 is gone" in place.told()[0]
+    assert "the checked box of criterion 1 is gone" in place.told()[0]
     assert place.check(2).revision.startswith("4-")
     mend(place)
     assert [criterion.checked for criterion in place.state.criteria] == [True, True]
@@ -289,7 +292,7 @@ def test_two_writes_with_one_revision_in_one_second_are_told_apart(place: Place)
     revision = place.check(1).revision
     in_place(place.path, archived)
     assert place.state.revision == int(revision.partition("-")[0])
-    assert "the check of criterion 1 is gone" in place.told()[0]
+    assert "the checked box of criterion 1 is gone" in place.told()[0]
     mend(place)
     assert [criterion.checked for criterion in place.state.criteria] == [True, False]
     assert place.told() == ()
@@ -323,7 +326,7 @@ def test_of_two_proofs_the_newer_one_is_there_in_the_end(place: Place, saved_las
     in_place(place.path, older)
     place.add("First.")
     in_place(place.path, buffers[saved_last])
-    assert "gone, acknowledged" in place.told()[0]
+    assert "gone, recorded" in place.told()[0]
     mend(place)
     assert "Newer." in place.text
     assert did(place) == ["First."]
@@ -493,3 +496,100 @@ def test_handoff_that_is_gone_comes_back(place: Place) -> None:
     accept(place.workspace, TASK, "successor", place.request(), errors_in=handoff_errors(place.workspace))
     assert not document.exists()
     assert place.told() == ()
+
+
+# What commits took
+
+
+def taken_by_revert(place: GitPlace) -> None:
+    """Revert the commit of the last session."""
+    place.git("revert", "--no-edit", "HEAD")
+
+
+def taken_by_checkout(place: GitPlace) -> None:
+    """Commit the folder as it was."""
+    place.git("checkout", "HEAD~1", "--", ".taskstate")
+    place.commit("as before")
+
+
+def taken_by_merge(place: GitPlace) -> None:
+    """Merge without taking anything."""
+    place.git("checkout", "-q", "-b", "side", "HEAD~1")
+    place.write("a.txt", "side\n")
+    place.commit("side")
+    place.git("merge", "--quiet", "--no-edit", "--strategy=ours", "main")
+
+
+def taken_by_a_colleague(place: GitPlace) -> None:
+    """Pull a session that somebody without the program has reworded."""
+    place.git("clone", "--quiet", ".", "../carl")
+    carl = place.root.parent / "carl"
+    path = carl / place.path.relative_to(place.root)
+    path.write_text(place.text.replace("Second.", "Second, around."), encoding="utf-8")
+    place.git("-C", str(carl), "-c", "user.name=C", "-c", "user.email=c@x.invalid", "commit", "--quiet", "-am", "typo")
+    place.git("pull", "--quiet", str(carl), "main")
+
+
+TAKEN = [taken_by_revert, taken_by_checkout, taken_by_merge, taken_by_a_colleague]
+
+
+@pytest.fixture
+def shared(tmp_path: Path) -> GitPlace:
+    """Return a git repository in which two sessions are committed, one a commit."""
+    place = GitPlace(tmp_path / "repository")
+    for text in ("First.", "Second."):
+        place.add(text)
+        place.commit(text)
+    return place
+
+
+@pytest.mark.parametrize("take", TAKEN)
+def test_what_a_commit_took_is_told_and_comes_back(shared: GitPlace, take: Callable[[GitPlace], None]) -> None:
+    """The command that is named puts the session back, after which nothing is told, and lint takes it."""
+    assert notices.tell(shared.workspace) == ()
+    committed = shared.text
+    take(shared)
+    (said,) = notices.tell(shared.workspace)
+    assert "session 2 is not as committed in" in said.message
+    command = re.search(r"`taskstate (session restore [^`]+)`", said.message)
+    assert command
+    _, _, task, number, _, source = command[1].split()
+    restore(shared.workspace, task, (int(number),), source, shared.request())
+    assert notices.tell(shared.workspace) == ()
+    assert did(shared) == ["First.", "Second."]
+    shared.commit("back")
+    assert notices.tell(shared.workspace) == ()
+    assert shared.text.partition("### Session")[2] == committed.partition("### Session")[2]
+
+
+@pytest.mark.parametrize("take", TAKEN)
+def test_what_a_commit_took_may_be_let_go(shared: GitPlace, take: Callable[[GitPlace], None]) -> None:
+    """After `--let-go` it is told no more, also after the next write; until then `doctor` is not content."""
+    take(shared)
+    assert [each.message for each in examine(shared.workspace) if not each.note and "session 2" in each.message]
+    assert let_go(shared.workspace, TASK, shared.request()) == f"task {TASK}: session 2 is let go"
+    assert notices.tell(shared.workspace) == ()
+    shared.add("Third.")
+    shared.commit("Third.")
+    assert notices.tell(shared.workspace) == ()
+
+
+def test_what_another_branch_has_is_not_taken(shared: GitPlace) -> None:
+    """A branch that never had the session lacks nothing; nor does one whose commits were made anew or taken back."""
+    shared.git("checkout", "-q", "-b", "side", "HEAD~1")
+    assert notices.tell(shared.workspace) == ()
+    shared.git("checkout", "-q", "main")
+    shared.git("branch", "--copy", "main", "kept")
+    shared.git("reset", "--quiet", "--hard", "HEAD~1")
+    assert notices.tell(shared.workspace) == ()
+    shared.git("merge", "--quiet", "kept")
+    shared.git("commit", "--quiet", "--amend", "--no-verify", "--message=anew")
+    assert notices.tell(shared.workspace) == ()
+
+
+def test_an_edit_that_is_not_committed_is_judged_by_lint(shared: GitPlace) -> None:
+    """What a hand changed is told by lint alone, until a commit has it."""
+    shared.text = shared.text.replace("Second.", "Second, around.")
+    assert notices.tell(shared.workspace) == ()
+    shared.commit("edited")
+    assert len(notices.tell(shared.workspace)) == 1

@@ -219,7 +219,7 @@ def test_change_in_between_is_refused_where_a_revision_was_expected(
 def test_file_that_keeps_changing_is_given_up(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     """If the file changes at every attempt, nothing is overwritten, and the write fails with an error."""
     monkeypatch.setattr(journal, "write", Racing(place, 1_000))
-    with pytest.raises(StaleFile, match="each time") as caught:
+    with pytest.raises(StaleFile, match="keeps being changed") as caught:
         place.add()
     assert caught.value.help == "run this again"
     assert place.numbers() == []

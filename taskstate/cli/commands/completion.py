@@ -18,7 +18,7 @@ class Completion(NamedTuple):
 
 
 def completion(_: Call, asked: Completion) -> Result:
-    """Print what has a shell complete command lines: commands, flags, and tasks with their titles.
+    """Print the script with which a shell completes commands, flags, and tasks with their titles.
 
     For bash put `eval "$(taskstate completion bash)"` into ~/.bashrc, for zsh the same with zsh into ~/.zshrc behind
     compinit, for fish `taskstate completion fish | source` into ~/.config/fish/config.fish.
@@ -27,4 +27,4 @@ def completion(_: Call, asked: Completion) -> Result:
     return Result({"script": script}, script, is_verbatim=True)
 
 
-OPERATIONS = (Operation("completion", "print what has a shell complete command lines", completion, Completion),)
+OPERATIONS = (Operation("completion", "print the completion script for a shell", completion, Completion),)

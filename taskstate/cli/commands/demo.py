@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from taskstate.cli.output import CommandLineCall
 
-_SHOWN_LINES = 40
+_SHOWN_LINES, _FIRST_LINES = 40, 12  # of an output, and of one whose kind was shown before
 _CONFIG = '\n[validation]\n"*" = ["{python} -m unittest --quiet"]\n'
 _TEST = """\
 import unittest
@@ -48,11 +48,10 @@ class NoArguments(NamedTuple):
 
 def run(call: CommandLineCall, _: NoArguments) -> Result:
     """Run a demonstration in a temporary repository, and print its folder at the end."""
-    for program, package in (("git", "git"), ("pre-commit", installed.adding_manager())):
+    for program, how in (("git", "install git"), ("pre-commit", f"run `{installed.adding_manager()}`")):
         if not installed.program(program, _path()):
-            raise TaskstateError(
-                f"the demo needs {program}, which was not found", help=f"install it ({package})", code="missing-program"
-            )
+            message = f"the demo needs {program}, which was not found"
+            raise TaskstateError(message, help=how, code="missing-program")
     machine_readable = call.as_data or call.output.is_quiet  # then standard output is not for the narration
     with temporary.lasting_folder("taskstate-demo-") as folder:
         demo = Demo(folder, sys.stderr if machine_readable else sys.stdout)
@@ -94,7 +93,7 @@ class Demo:
         self.shell("git init --quiet --initial-branch=main")
         self.quietly("git config user.name Demo")
         self.quietly("git config user.email demo@example.invalid")
-        self.shell("taskstate init --pre-commit")
+        self.shell("taskstate init --pre-commit", most=0)
         self.quietly("pre-commit install")
         config = self.root / "taskstate.toml"
         files.replace(config, files.read(config) + _CONFIG.format(python=shlex.quote(sys.executable)).encode())
@@ -105,8 +104,8 @@ class Demo:
             " --criterion 'Über becomes ueber' --feature 'slug-1=slug() spells umlauts out'"
         )
         self.shell("git add --all")
-        self.shell("git commit --quiet --message 'Plan slugs'")
-        self.say("\n== Nothing runs because it stands in a file: the check is looked at, and allowed")
+        self.shell("git commit --quiet --message 'Plan slugs'", most=0)
+        self.say("\n== A check in a file does not run by itself: somebody looks at it, and allows it")
         self.shell("taskstate trust 101")
 
     def stop_a_regression(self) -> None:
@@ -115,17 +114,17 @@ class Demo:
         self.shell("taskstate start 101 --role implementer --agent ann")
         self.say("\n== It breaks what worked: the turn is not done")
         self.write("slug.py", _WRONG)
-        self.write("test_slug.py", _TEST + _UMLAUT_TEST)
+        self.write("test_slug.py", _TEST + _UMLAUT_TEST, added=_UMLAUT_TEST)
         finish = (
             "taskstate finish 101 --did 'Spelled umlauts out.' --state 'Tested with one.' --next 'Review it.'"
             " --pass slug-1"
         )
         self.shell(finish, status=1)
-        self.say("\n== It mends that, and gives the same command again")
+        self.say("\n== It fixes that, and gives the same command again")
         self.write("slug.py", _RIGHT)
         self.shell(finish)
         self.shell("git add --all")
-        self.shell("git commit --quiet --message 'Umlauts for task 101'")
+        self.shell("git commit --quiet --message 'Umlauts for task 101'", most=0)
 
     def stop_a_drift(self) -> None:
         """Edit a file behind the implementer's back, and have the reviewer told."""
@@ -138,7 +137,7 @@ class Demo:
     def review(self) -> None:
         """Review the implementer's work."""
         self.say("\n== The reviewer begins, and sees the whole change, although it is committed")
-        self.shell("taskstate start 101 --role reviewer --agent bob")
+        self.shell("taskstate start 101 --role reviewer --agent bob", most=_FIRST_LINES)
         self.shell("taskstate snapshot diff 101 --role implementer")
         self.shell(
             "taskstate finish 101 --did 'Read the diff.' --state 'Nothing is open.' --next 'Validate it.' --check 1"
@@ -152,25 +151,25 @@ class Demo:
         files.replace(path, good.replace(_GOOD, _BROKEN).encode())
         self.shell("git add --all")
         self.shell("git commit --message 'Review task 101'", status=1)
-        self.say("\n== … and takes the mended one")
+        self.say("\n== … and takes the fixed one")
         files.replace(path, good.encode())
         self.shell("git add --all")
-        self.shell("git commit --message 'Review task 101'")
+        self.shell("git commit --quiet --message 'Review task 101'", most=0)
 
-    def write(self, name: str, text: str) -> None:
-        """Write a file, showing what it then holds."""
+    def write(self, name: str, text: str, *, added: str = "") -> None:
+        """Write a file, showing what it then holds, or only what was `added`."""
         files.replace(self.root / name, text.encode())
-        self.say(f"$ cat {name}\n{_indented(text)}")
+        self.say(f"$ {'tail -n 2' if added else 'cat'} {name}\n{_indented(added or text)}")
 
-    def shell(self, command: str, *, status: int = 0) -> None:
-        """Run a command, printing it as a user would type it, and its output.
+    def shell(self, command: str, *, status: int = 0, most: int = _SHOWN_LINES) -> None:
+        """Run a command, printing it as a user would type it, and the first lines of its output.
 
         Raises:
             TaskstateError: it did not end with the expected status.
         """
         self.say(f"$ {command}")
         process = self.quietly(command)
-        self.say(_indented(process.stdout))
+        self.say(_indented(process.stdout, most) if process.returncode == status else process.stdout)
         if process.returncode != status:
             raise TaskstateError(
                 f"`{command[:80]}` ended with status {process.returncode}", help="look above", code="demo"
@@ -199,10 +198,11 @@ def _path() -> str:
     return os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
 
 
-def _indented(text: str) -> str:
-    lines = text.rstrip("\n").split("\n") if text.strip() else []
-    if len(lines) > _SHOWN_LINES:
-        lines = [*lines[:_SHOWN_LINES], f"… and {len(lines) - _SHOWN_LINES} more"]
+def _indented(text: str, most: int = _SHOWN_LINES) -> str:
+    """Return the first lines of a text, without blank ones, and how many there are more; nothing of it for 0."""
+    lines = [line for line in text.split("\n") if line.strip()]
+    if len(lines) > most:
+        lines = [*lines[:most], f"… and {len(lines) - most} lines more"] if most else []
     return "\n".join(f"    {line}" for line in lines)
 
 

@@ -50,20 +50,20 @@ class Init(NamedTuple):
     ci: bool = switch("add a workflow for GitHub that runs the linter")
     install: str = option("CMD", "command that installs taskstate in that workflow (default: as it was installed here)")
     verification: bool = switch("add MCP servers for a browser and for GitHub to the clients")
-    allow: bool = switch("have the clients let agents run taskstate's own commands, but not `trust`, without asking")
-    autosave: str = option("", "what may be kept of sessions that recorded nothing themselves", choices=consent.LEVELS)
-    remove: bool = switch("take out what init put in, and delete what autosave keeps; tasks stay")
+    allow: bool = switch("let agents run taskstate's own commands, but not `trust`, without asking")
+    autosave: str = option("", "what to record of a session that recorded nothing itself", choices=consent.LEVELS)
+    remove: bool = switch("remove what init added, and what autosave keeps; tasks stay")
     dry_run: bool = switch("print what would be done, as a diff, and write nothing")
 
 
 def init(call: CommandLineCall, asked: Init) -> Result:
     """Set up a repository: folders, configuration, git's ignore and attribute files, merge driver.
 
-    On request commit hooks, a CI workflow, and the hooks and MCP servers of agents' clients. What is there is kept. On
-    a terminal it asks for what no flag says. With --autosave the transcripts of clients are read here: of a session
-    that ended without a word, `facts` enter the state file, such as files and commands, with `words` quotes, too; that
-    is remembered for you alone. Who has no taskstate can still commit, and work with an agent: hooks that do not find
-    it check nothing. CI is the gate.
+    Flags add commit hooks, a CI workflow, and the hooks and MCP servers of agents' clients. What is there stays. On a
+    terminal, init asks for what no flag says. With --autosave, taskstate reads the transcripts of clients on this
+    machine: if a session recorded nothing, `facts` such as files and commands enter the state file, with `words` also
+    quotes; that holds for you alone. Hooks check nothing where taskstate is missing, and stop neither a commit nor an
+    agent; so CI has to check.
     """
     from taskstate.setup.installation import install, remove
 
@@ -82,9 +82,13 @@ def init(call: CommandLineCall, asked: Init) -> Result:
     more: dict[str, object] = {"removed": done.removed} if asked.remove else {"autosave": level} if level else {}
     if done.lacking:
         more["lacking"] = done.lacking
+    if done.staying:
+        more["staying"] = done.staying
     if done.refused:
         more["refused"] = [each._asdict() for each in done.refused]
-    lines = (*(_lines(call, asked, done) or [nothing]), *_autosave_lines(level), *done.lacking)
+    lines = (*(_lines(call, asked, done) or [nothing]), *_autosave_lines(level), *done.lacking, *done.staying)
+    if asked.remove and not asked.dry_run and git.toplevel(workspace.root):
+        lines += ("next: commit these changes",)
     return Result(data | more, "\n".join(lines), int(bool(done.refused)), is_document=True)
 
 
@@ -93,7 +97,7 @@ def _wanted(call: CommandLineCall, asked: Init) -> Wanted:
 
     unknown = next((each for each in asked.agents if each not in _AGENTS), "")
     if unknown:
-        help_ = f"{_meant(unknown, _AGENTS)}known are {', '.join(_AGENTS)}"
+        help_ = f"{_meant(unknown, _AGENTS)}choose from {', '.join(_AGENTS)}"
         raise usage_error(f"init: there is no agent {unknown!r}", help=help_)
     if asked.require and not asked.pre_commit:
         raise usage_error("init --require is about the commit hooks", help="give it with --pre-commit")
@@ -119,7 +123,8 @@ def _install_command(asked: Init, *, is_asked: bool) -> str:
         message = (
             "init --ci: how CI is to install taskstate is not known, for this installation came from no repository"
         )
-        raise usage_error(message, help="name the command: `taskstate init --ci --install CMD`")
+        help_ = "name the command: `taskstate init --ci --install CMD`, such as 'pip install git+ADDRESS', with the "
+        raise usage_error(message, help=f"{help_}address of taskstate's repository")
     return command
 
 
@@ -150,7 +155,7 @@ def _level() -> consent.Level | None:
     question += "(facts: files, commits, commands; words: quotes, too; Enter: no) "
     words = _words(question)
     while words and words != ["no"] and words[0] not in consent.LEVELS:
-        words = _words(f"{words[0]!r} is no answer. {_meant(words[0], consent.LEVELS).capitalize()}{question}")
+        words = _words(f"{words[0]!r} is not an answer. {_meant(words[0], consent.LEVELS).capitalize()}{question}")
     return next((each for each in consent.LEVELS if words[:1] == [each]), None)
 
 
@@ -166,7 +171,7 @@ def _words(question: str) -> list[str]:
 def _says_yes(question: str) -> bool:
     answer = input(f"{question} [y/N] ").strip().casefold()
     while answer not in {*_YES, *_NO}:
-        answer = input(f"{answer!r} is no answer: y or n? {question} [y/N] ").strip().casefold()
+        answer = input(f"{answer!r} is not an answer: y or n? {question} [y/N] ").strip().casefold()
     return answer in _YES
 
 
@@ -187,6 +192,8 @@ def _lines(call: CommandLineCall, asked: Init, result: Installed) -> list[str]:
         lines += [f"    {line}".rstrip() for line in each.paste.splitlines()]
     if asked.dry_run:
         return [*lines, "", result.diff] if result.diff else lines
+    if asked.remove:
+        return lines
     if PRE_COMMIT in result.created + result.changed:
         lines += (PRE_COMMIT_STEP.format(installed.hook_manager()), *(() if asked.require else LENIENT))
     if {*result.created, *result.changed}.difference(GIT_CONFIG) and git.toplevel(call.any_workspace.root):

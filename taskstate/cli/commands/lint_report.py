@@ -31,7 +31,7 @@ def require_fitting(call: CommandLineCall, asked: Lint) -> None:
     _check_output(asked, as_json=call.as_data)
     reads_input = "-" in map(str, asked.paths)
     if asked.staged and (asked.fix or asked.diff):
-        raise _clash("the index cannot be mended", "leave out --staged, mend the files, and stage them again")
+        raise _clash("the index cannot be fixed", "leave out --staged, fix the files, and stage them again")
     if asked.add_ignores and (asked.fix or asked.diff or asked.staged or reads_input):
         raise _clash(
             "--add-ignores writes into the files", "leave out --fix, --diff, --staged and -; --dry-run shows it"
@@ -39,7 +39,7 @@ def require_fitting(call: CommandLineCall, asked: Lint) -> None:
     if asked.against is not None and not asked.against.strip():  # a variable that is not set, in a script
         raise _clash("--against names no revision", "name one, or `none` to compare with nothing")
     if asked.jobs < 0:
-        raise _clash(f"--jobs {asked.jobs} is no number of processes", "leave it out for one on each core")
+        raise _clash(f"--jobs {asked.jobs} is not a number of processes", "leave it out for one on each core")
 
 
 def _check_output(asked: Lint, *, as_json: bool) -> None:

@@ -51,7 +51,7 @@ def _written(call: CommandLineCall, asked: Report, output: str) -> Result:
     site = Site(call.workspace.root, os.path.abspath(config) if config else "", is_read_only=True, now=call.now())
     made = made_of(site, asked.ids, since(call, asked.since))
     data, status = made.text.encode(), int(bool(made.unread))
-    call.problems(tuple(f"not whole in the report: {each}" for each in made.unread))
+    call.problems(tuple(f"incomplete in the report: {each}" for each in made.unread))
     if len(data) > _LARGE:
         call.notes((_too_large(len(data), asked),))
     if output == "-":
@@ -75,7 +75,7 @@ def _counted_as_change(workspace: Workspace, path: Path) -> tuple[str, ...]:
         return ()
     with suppress(GitFailed):
         if git.toplevel(root) and git.run(["status", "--porcelain", "--", str(path)], root):
-            return (f"{one_line(path.name)} lies in the working tree, and counts as a change of whoever works there",)
+            return (f"{one_line(path.name)} is in the working tree, so it counts as a change there",)
     return ()
 
 
@@ -90,7 +90,7 @@ def _source_date() -> str:
         return timestamp(datetime.fromtimestamp(int(given), UTC)) if given else ""
     except (ValueError, OverflowError, OSError) as error:
         help_ = "unset it, or give the seconds since 1970 of a time"
-        raise usage_error(f"{_EPOCH} is {given!r}, which is no time", help=help_) from error
+        raise usage_error(f"{_EPOCH} is {given!r}, which is not a time", help=help_) from error
 
 
 def _too_large(size: int, asked: Report) -> str:

@@ -84,7 +84,7 @@ class JsonValue(_JsonValue):
 
                 yield rule.at(
                     node.span,
-                    f"`{json_path(path)}` is {shown(node.text)}, and no time of the form {_TIME}",
+                    f"`{json_path(path)}` is {shown(node.text)}, not a time of the form {_TIME}",
                     help="write it in UTC, such as 2026-01-31T12:00:00Z",
                 )
 
@@ -126,7 +126,7 @@ def _is_same(now: Node | None, before: Node | None) -> bool:
 def _help(fault: SchemaFault, code: str) -> str:
     if fault.keyword == "unknown-key":
         cure = f"write `{fault.suggestion}`" if fault.suggestion else "correct it"
-        return f"{cure}, or let it begin with `x-` if the key is your own"
+        return f"{cure}, or begin it with `x-` if the key is your own"
     if fault.keyword == "required":
         return f"add the key `{fault.key}`"
     return f"correct the value; `taskstate rule {code}` shows the form"

@@ -35,7 +35,7 @@ class LengthFacts(SectionFacts):
         over = exceeded(self.state.size, kb=limits.warn_kb, tokens=limits.warn_tokens)
         if self.over_limit or not over:
             return ""
-        return f"{over.replace('and the limit is', 'and a warning comes from')} on; the limit is {limits.max_kb} KB"
+        return f"{over.replace('and the limit is', 'and warnings start at')}; the limit is {limits.max_kb} KB"
 
     @cached_property
     def long_values(self) -> list[tuple[str, Node]]:

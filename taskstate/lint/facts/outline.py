@@ -171,7 +171,7 @@ class Outline(_Outline):
         best = max(known, key=lambda name: fitting[name])
         if fitting[best] > fitting.get(self.kind.name, len(titles)):
             return f"write `kind: {best}` if it is one: it has the sections of that kind"
-        return f"mend its `kind` first: {told!r} is none of {', '.join(known)}" if told not in {None, *known} else ""
+        return f"fix its `kind` first: {told!r} is not one of {', '.join(known)}" if told not in {None, *known} else ""
 
     @cached_property
     def hidden(self) -> dict[str, Hidden]:

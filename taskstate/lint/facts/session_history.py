@@ -13,7 +13,8 @@ from taskstate.model.document_kinds import section_key
 from taskstate.model.misplaced_sessions import cut_at
 from taskstate.model.progress_log import is_summary, session_number
 from taskstate.model.session_references import identity
-from taskstate.model.task_state import PART_LEVEL, SECTION_LEVEL
+from taskstate.model.session_texts import tells_more
+from taskstate.model.task_state import PART_LEVEL, SECTION_LEVEL, read_state
 from taskstate.syntax.spans import Span, with_newlines
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
@@ -112,6 +113,31 @@ def uncommitted(facts: Facts) -> frozenset[Span]:
     return frozenset(
         each.heading for each in entries(facts) if not by_text.has(each) and (each.number, each.time) not in numbered
     )
+
+
+def as_committed_first(entry: SessionText, versions: Iterable[Document]) -> SessionText | None:
+    """Return a session as the oldest of some versions has it, with what later ones added as the end of its turn.
+
+    It is known by two of its number, its time and its text, of which a rewriting may have changed one.
+    """
+    first: SessionText | None = None
+    for document in versions:
+        parts = [each.section for each in read_state(document).sessions]
+        sessions = [_entry(document, part.title, part.heading, part.body) for part in parts]
+        if first is None:
+            first = next((each for each in sessions if _is_same(each, entry)), None)
+        else:
+            first = next((each for each in sessions if is_completed(first, each)), first)
+    return first
+
+
+def _is_same(one: SessionText, other: SessionText) -> bool:
+    return (one.number == other.number) + (one.time == other.time) + (one.text == other.text) > 1
+
+
+def is_completed(entry: SessionText, new: SessionText) -> bool:
+    """Return whether a session got nothing but what ends its turn."""
+    return new.time == entry.time and tells_more(new.text, entry.text)
 
 
 def new_among(facts: Facts, sessions: Iterable[Session]) -> list[Session]:

@@ -61,7 +61,7 @@ def put_back(queries: Queries, path: str) -> str:
     own = shlex.quote(path)
     kept = "`taskstate doctor --fix` brings it back if it was written in this clone"
     log = f"`git log --oneline -- {own}` lists what git has of it"
-    return f"{kept}; {log}, and `git restore --source COMMIT -- {own}` takes it from a commit before"
+    return f"{kept}; {log}, and `git restore --source COMMIT -- {own}` takes it from an earlier commit"
 
 
 def taken_back(revision: str, path: str) -> str:
@@ -71,7 +71,7 @@ def taken_back(revision: str, path: str) -> str:
     """
     import shlex
 
-    return f"`git checkout {shlex.quote(revision)} -- {shlex.quote(f':/{path}')}` takes it back"
+    return f"`git checkout {shlex.quote(revision)} -- {shlex.quote(f':/{path}')}` restores it"
 
 
 def shown_by(queries: Queries, *, changed: bool = True) -> str:

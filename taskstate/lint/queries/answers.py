@@ -33,6 +33,7 @@ MARKS: Mapping[str, Callable[..., str]] = {
     "changed_paths": tasks.changed_paths_mark,
     "earlier": tasks.earlier_mark,
     "earlier_archive": tasks.earlier_archive_mark,
+    "versions_before": tasks.versions_before_mark,
     "excerpt": context.excerpt_mark,
     "exists": artifacts.exists_mark,
     "handoffs": handoffs.documents_mark,
@@ -132,6 +133,14 @@ class RepositoryQueries(Queries):
             return None
         self._record("earlier")
         return history.names(self.file.path)
+
+    def versions_before(self, parent: int) -> tuple[Document, ...]:
+        """Read what the commits before the compared one have of the file."""
+        history = self.file.repository.history
+        if history is None:
+            return ()
+        self._record("versions_before")
+        return tuple(history.versions_before(self.file.path, parent))
 
     def earlier_archive(self) -> tuple[Document, ...] | None:
         """Read the task's archive file at the compared revision."""

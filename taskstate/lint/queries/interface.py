@@ -53,6 +53,13 @@ class Queries:
         """Return git's names for the results of `earlier`: `REV:path`, from the top of the repository."""
         return None
 
+    def versions_before(self, parent: int) -> tuple[Document, ...]:  # noqa: ARG002 - nothing is answered here
+        """Return the committed versions of the file that led to the result of `earlier` at an index, oldest first.
+
+        None where the repository does not have its whole history.
+        """
+        return ()
+
     def earlier_archive(self) -> tuple[Document, ...] | None:
         """Return the task's archive file at the compared revision, like `earlier`."""
         return None

@@ -103,6 +103,12 @@ def earlier_mark(file: File) -> str:
     return _mark_at_revision(file, file.path)
 
 
+def versions_before_mark(file: File) -> str:
+    """Return the mark of the versions of the file before the compared revision."""
+    history = file.repository.history
+    return history.mark_before(file.path) if history else ""
+
+
 def earlier_archive_mark(file: File) -> str:
     """Return the mark of the archive file at the compared revision."""
     return _mark_at_revision(file, file.archive_path)

@@ -71,9 +71,9 @@ def _fixable_note(findings: Sequence[Finding]) -> str:
     if not fixes:
         return ""
     if safe == len(fixes):
-        return f" {safe} can be mended with --fix."
+        return f" {safe} can be fixed with --fix."
     unsafe = f"{len(fixes) - safe} with --fix --unsafe-fixes"
-    return f" {safe} can be mended with --fix, {unsafe}." if safe else f" {unsafe.replace(' ', ' can be mended ', 1)}."
+    return f" {safe} can be fixed with --fix, {unsafe}." if safe else f" {unsafe.replace(' ', ' can be fixed ', 1)}."
 
 
 def _shown(finding: Finding, colours: Painter) -> str:

@@ -62,14 +62,14 @@ def _boundaries(answer: Answer) -> Iterator[Question]:
         ends = " and ".join(each.between)
         unclaimed = [name for name in each.between if name not in answer.modules]
         side = f" {unclaimed[0]} is not in your claim: does your scope end there?" if len(unclaimed) == 1 else ""
-        promise = f"{each.id} stands between {ends}: \u201c{each.contract}\u201d."
+        promise = f"{each.id} is between {ends}: \u201c{each.contract}\u201d."
         text = f"{promise} Does that still hold after your change?{side}"
         yield Question(SCOPE, text, (f"interface {each.id}",))
     tasks: dict[tuple[str, ...], list[str]] = {}
     for neighbour in answer.neighbours:
         tasks.setdefault(neighbour.modules, []).append(neighbour.task)
     for modules, ids in tasks.items():
-        who = f"Tasks {first_of(ids, _NAMED)} stand" if len(ids) > 1 else f"Task {ids[0]} stands"
+        who = f"Tasks {first_of(ids, _NAMED)} work" if len(ids) > 1 else f"Task {ids[0]} works"
         text = f"{who} on {first_of(modules, _NAMED)} as well: which of you changes what?"
         yield Question(SCOPE, text, tuple(f"module {name}" for name in modules))
 

@@ -43,7 +43,7 @@ def named_files(given: Iterable[str], paths: tuple[str, ...]) -> tuple[str, ...]
         below = [each for each in paths if name == "." or each.startswith(f"{name}/")]
         found.update(below or [name])
     if not found:
-        help_ = "name them: `--files src/a.py,src/b.py`, or `--files -` for one a line on standard input"
+        help_ = "name them: `--files src/a.py,src/b.py`, or `--files -` for one per line on standard input"
         raise TaskstateError("no files are named", help=help_, code="usage")
     return tuple(sorted(found))
 

@@ -69,7 +69,7 @@ def remove(
         named_by = impact_map.references(before, name) if key == MODULES else ()
         if named_by and not with_references:
             message = f"module {name} is named by {first_of(named_by, _NAMED)}"
-            help_ = "add `--with-references` to take it out of them, too"
+            help_ = "add `--with-references` to remove it from them, too"
             raise TaskstateError(message, help=help_, code="referenced")
         after = impact_map.without(before, key, name)
         after = impact_map.without_references(after, name) if named_by else after
@@ -96,8 +96,8 @@ def _change(workspace: Workspace, plan: Callable[[ImpactMap], NewMap], request: 
 
 def _require_id(name: str) -> str:
     if not name.isprintable() or not re.fullmatch(_ID, name):
-        message = f"{shown(name)!r} is no id of an entry"
-        help_ = f"it has at most {_MAX_ID} characters, without blanks and commas, such as auth-api"
+        message = f"{shown(name)!r} is not an id of an entry"
+        help_ = f"it has at most {_MAX_ID} characters, without spaces and commas, such as auth-api"
         raise TaskstateError(message, help=help_, code="bad-id")
     return name
 

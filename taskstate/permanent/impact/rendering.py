@@ -70,7 +70,7 @@ def answer_lines(answer: Answer) -> Iterator[str]:
     yield from _listed("downstream", [f"{name}: {_ARROW.join(path)}" for name, path in answer.downstream.items()])
     crossed = [f"{each.id} ({', '.join(each.between)}): {each.contract}" for each in answer.interfaces]
     yield from _listed("interfaces crossed", crossed)
-    yield from _listed("other tasks that stand on these modules", map(neighbour_line, answer.neighbours))
+    yield from _listed("other tasks at work on these modules", map(neighbour_line, answer.neighbours))
     yield verdict(answer)
 
 

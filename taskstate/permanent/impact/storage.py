@@ -78,7 +78,7 @@ def require_map(workspace: Workspace, loaded: Loaded) -> ImpactMap:
         message = f"the Impact Map of task {loaded.state.id} is wrong: {first_of(wrong, _NAMED, separator='; ')}"
         stored, path = stored_in(loaded.state), workspace.relative(workspace.map_file(loaded.state.id))
         place = path if stored and stored.sha256 is not None else loaded.relative
-        raise TaskstateError(message, help=f"mend it in {place}", code="impact-map")
+        raise TaskstateError(message, help=f"fix it in {place}", code="impact-map")
     return map_
 
 
@@ -111,7 +111,7 @@ def _map_in_file(workspace: Workspace, loaded: Loaded, sha256: str, *, even_edit
         message = f"{name} is not the Impact Map that {loaded.relative} names: its SHA-256 differs"
         command = f'taskstate permanent update {loaded.state.id} --section "{IMPACT_MAP}" --from {quoted(name)}'
         cure = _cure(workspace, name, sha256)
-        help_ = f"{f'{cure} takes it back, ' if cure else ''}`{command}` makes it the next version"
+        help_ = f"{f'{cure} restores it, ' if cure else ''}`{command}` makes it the next version"
         raise TaskstateError(message, help=help_, code="impact-map")
     return _read(decoded(data, name), name, name)
 
@@ -130,7 +130,7 @@ def _read(text: str, name: str, path: str) -> ImpactMap:
         return read_map(text, name)
     except TaskstateError as error:
         raise TaskstateError(
-            error.message, help=f"mend it in {path}, or take it back with git", code="impact-map"
+            error.message, help=f"fix it in {path}, or restore it from git", code="impact-map"
         ) from error
 
 
@@ -158,13 +158,13 @@ def require_valid(before: ImpactMap, after: ImpactMap, paths: tuple[str, ...]) -
     if wrong:
         advice = [help_ for words, help_ in _ADVICE.items() if any(words in each for each in wrong)]
         message = f"this is no Impact Map: {first_of(wrong, _NAMED, separator='; ')}"
-        raise TaskstateError(message, help="; ".join(advice) or "mend that, then run this again", code="impact-map")
+        raise TaskstateError(message, help="; ".join(advice) or "fix that, then run this again", code="impact-map")
 
 
 _ADVICE = {
     "no file matches": "correct the glob, or mark a module that has no files yet as planned (`--planned`)",
     "depends on itself": "break the circle, or say that it is meant (`--allow-circle`)",
-    "which is no module": "correct the id, or add that module first",
+    "which is not a module": "correct the id, or add that module first",
     "the glob": "write globs that begin at the repository's root and stay inside",
 }
 

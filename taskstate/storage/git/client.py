@@ -30,10 +30,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 __all__ = ["DISK", "INDEX", "MINIMUM_VERSION", "OWN_PATTERNS", "SHORT", "GitFolders", "Objects", "branch"]
-__all__ += ["end_started", "folders", "foreign", "head", "hook", "index_of_commit", "index_path", "is_bare"]
-__all__ += ["is_linked", "is_partial", "is_shallow", "is_sparse", "merge_heads", "operation_in_progress", "printable"]
-__all__ += ["require_own_file", "resolve_commit", "run", "start", "start_listing", "toplevel", "user_name", "version"]
-__all__ += ["has_worktrees", "worktrees_inside"]
+__all__ += ["end_started", "folders", "foreign", "has_hook", "head", "hook", "index_of_commit", "index_path"]
+__all__ += [
+    "is_bare",
+    "is_linked",
+    "is_partial",
+    "is_shallow",
+    "is_sparse",
+    "merge_heads",
+    "operation_in_progress",
+    "printable",
+]
+__all__ += ["require_own_file", "resolve_commit", "run", "start", "start_listing", "toplevel", "user_name"]
+__all__ += ["has_worktrees", "version", "worktrees_inside"]
 
 SHORT = 10  # digits of an abbreviated commit, wherever one is shown or written
 DISK, INDEX = "", ":"  # where files are now; instead of these, a commit's id
@@ -172,6 +181,12 @@ def user_name(root: Path) -> str | None:
     return printable(name.decode("utf-8", "replace")) or None
 
 
+def has_hook(root: Path, name: str) -> bool:
+    """Return whether git runs a hook of that name in the repository."""
+    path = hook(root, name)
+    return path is not None and os.access(path, os.X_OK)
+
+
 def hook(root: Path, name: str) -> Path | None:
     """Return the path at which git looks for a hook of the repository, whether it exists or not; None without git."""
     at = folders(root)
@@ -204,7 +219,7 @@ def resolve_commit(root: Path, revision: str) -> str:
         GitFailed: code "no-commit": it names none here; or git is missing.
     """
     if revision.startswith("^"):  # a commit and all before it, to be left out of others
-        raise GitFailed(f"{printable(revision)} is no commit", help="name the commit without ^", code="no-commit")
+        raise GitFailed(f"{printable(revision)} is not a commit", help="name the commit without ^", code="no-commit")
     # After `:/` git takes everything, also `^{commit}`, for the words to search for. It always gives a commit.
     name = revision if revision.startswith(":/") else f"{revision}^{{commit}}"
     try:

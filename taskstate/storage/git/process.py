@@ -59,7 +59,7 @@ _DROPPED = (
 _CHUNK = 64 * 1024
 _PAUSE = 0.01  # seconds
 _MAX_MESSAGE = 300
-_MUCH = "list what is no part of the project in .gitignore, or set `root` in taskstate.toml to a smaller part of it"
+_MUCH = "list what is not part of the project in .gitignore, or set `root` in taskstate.toml to a smaller part of it"
 _PARTIAL = rb"(?im)^[ \t]*(?:promisor[ \t]*(?:=[ \t]*true[ \t]*)?\r?$|partialclone[ \t]*=)"
 FETCH_ALL = "this clone is partial, and nothing is fetched for you: run `git fetch --refetch --no-filter` first"
 

@@ -105,7 +105,7 @@ def scratch(root: Path, *object_folders: Path) -> Iterator[Scratch]:
 
     at = git.folders(root)
     if at is None:
-        raise GitFailed(f"{git.printable(str(root))} is no working tree of git", help="run `git init` there first")
+        raise GitFailed(f"{git.printable(str(root))} is not a working tree of git", help="run `git init` there first")
     # In the working tree, where some sandboxes have their temporary files, it would count as work.
     where = at.git_dir if temporary.is_inside(at.top) and not temporary.is_inside(at.git_dir) else None
     with temporary.folder(_SCRATCH, where) as folder:
@@ -170,7 +170,7 @@ def update_index(place: Scratch, is_ours: Callable[[str], bool], folder: str) ->
             message = f"{unborn} is a repository of its own without a commit, so git cannot take it in"
             help_ = "have git ignore it, make a commit in it, or add it as a submodule"
             raise GitFailed(message, help=help_) from error
-        raise GitFailed(error.message, help="mend that, or have git ignore the file") from error
+        raise GitFailed(error.message, help="fix that, or have git ignore the file") from error
     return _own_paths(place.run(["ls-files", "-z", "--cached", "--", *_own_pathspecs(place.root, folder)]), is_ours)
 
 

@@ -34,7 +34,7 @@ def test_task_within_the_limit_is_left_alone(cli: Cli, place: Place) -> None:
     out = cli.ok("archive", "101")
     assert out == (
         ".taskstate/tasks/task-101-state.md: nothing to change\n"
-        "  task 101 is within the limit; --force archives all the same\n"
+        "  task 101 is within the limit; --force archives anyway\n"
     )
     assert archived(place) == set()
 

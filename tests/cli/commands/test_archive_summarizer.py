@@ -41,7 +41,7 @@ def test_warning_where_the_built_in_one_serves(cli: Cli, place: Place) -> None:
     failing = command("import sys; sys.exit('no\\x1b[31m model')")
     out = cli.ok("archive", "101", "--force", "--keep", "2", "--summarizer", failing)
     assert "  warning: the summarizer " in out
-    assert "it ended with status 1 (no\\x1b[31m model); the built-in summary serves\n" in out
+    assert "it ended with status 1 (no\\x1b[31m model); the built-in summary was used\n" in out
     assert "- did 1 (S1)\n" in place.text
     data = json.loads(
         cli.ok("archive", "101", "--force", "--keep", "1", "--summarizer", "/none/such", "--format", "json")
@@ -69,7 +69,7 @@ def test_hook_runs_no_configured_summarizer(cli: Cli, place: Place, tmp_path: Pa
     place.configure(f"[size]\nmax-kb = 2\nwarn-kb = 1\n[archive]\nsummarizer = {program}\n")
     cli.ok("trust")
     out = cli.ok("archive", "--check", "--fix")
-    assert "  the summarizer of the configuration is not run by --check: the built-in summary serves\n" in out
+    assert "  the summarizer of the configuration is not run by --check: the built-in summary was used\n" in out
     assert not ran.exists()
     assert "- did 1 (S1)\n" in place.text
 
@@ -86,7 +86,7 @@ def test_dry_run_starts_no_configured_summarizer(cli: Cli, place: Place, tmp_pat
         ("archive", "101", "--force", "--keep", "1", "--dry-run"),
     ):
         notes = cli.json(*line)["notes"]
-        assert any("a dry run starts no program of the configuration" in note for note in notes)
+        assert any("a dry run does not start the configured" in note for note in notes)
     assert not ran.exists()
     cli.ok("archive", "101", "--force", "--keep", "1")
     assert ran.exists()

@@ -45,7 +45,9 @@ def test_brief_in_json(cli: Cli) -> None:
 
 def test_what_is_no_budget_is_refused(cli: Cli) -> None:
     """A budget is a number of tokens from 1 on."""
-    assert cli.refused("brief", "101", "--budget", "0") == ("--budget 0 is no budget: say how many tokens, at least 1")
+    assert cli.refused("brief", "101", "--budget", "0") == (
+        "--budget 0 is not a budget: say how many tokens, at least 1"
+    )
     assert "invalid int value: 'many'" in cli.refused("brief", "101", "--budget", "many")
 
 

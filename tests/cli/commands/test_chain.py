@@ -138,7 +138,8 @@ def test_pull_shows_the_difference(cli: Cli, place: Chained) -> None:
 def test_pull_into_all_tasks(cli: Cli, place: Chained) -> None:
     """Every task that builds on another one gets what is new; one that cannot is reported, and holds up no other."""
     assert cli.ok("chain", "pull", "--all") == (
-        f"{STATE.format(102)}: nothing to change\n  task 101 is created: its output comes when it is complete\n"
+        f"{STATE.format(102)}: nothing to change\n  task 101 is created: its output comes when it is complete; "
+        "`taskstate next` names what is ready\n"
     )
     place.new("103", depends_on=("101",))
     finished(place)

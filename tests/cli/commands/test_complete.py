@@ -33,7 +33,8 @@ def test_all_that_is_missing_is_listed(cli: Cli, place: Chained) -> None:
         "  feature jwt-1 does not pass: makes a JWT\n"
         "  criterion 1 is not checked: Tokens verify\n"
         "  criterion 2 is not checked: Tokens expire\n"
-        "taskstate: task 101 cannot be completed, 3 things are missing: see to that, or record why it is let pass: "
+        "taskstate: task 101 cannot be completed, 3 things are missing: do that (`criterion check`, "
+        "`feature pass` and `chain output set` record it), or say why not: "
         f"{COMMAND}\n"
     )
     assert cli("complete", "101", "--quiet").err == result.err
@@ -48,7 +49,7 @@ def test_task_is_completed_and_reopened(cli: Cli, place: Chained) -> None:
     """A finished task is completed, its output is handed down, all lints, and it can be reopened."""
     place.finish()
     assert cli.ok("complete", "101") == (
-        f"{STATE}: complete\n  handed the output down to .taskstate/tasks/task-102-state.md\n"
+        f"{STATE}: complete\n  handed the output to .taskstate/tasks/task-102-state.md\n"
     )
     assert place.inputs() == [("101", 5)]
     assert cli.ok("lint") == "No findings in 2 files.\n"
@@ -66,7 +67,7 @@ def test_reopened_task_is_told(cli: Cli, place: Chained) -> None:
     place.finish()
     place.complete()
     assert cli.ok("reopen", "101", "--note", "x").startswith(
-        f"{STATE}: in progress again\n  .taskstate/tasks/task-102-state.md holds what was handed down"
+        f"{STATE}: in progress again\n  .taskstate/tasks/task-102-state.md keeps the old output"
     )
     assert "task 101 is in_progress, and neither complete nor dropped" in cli.refused("reopen", "101", "--note", "x")
 
@@ -74,7 +75,7 @@ def test_reopened_task_is_told(cli: Cli, place: Chained) -> None:
 def test_missing_things_are_let_pass_with_a_reason(cli: Cli, place: Chained) -> None:
     """With --force and a reason the task is completed, what was missing is reported, and the linter is content."""
     out = cli.ok("complete", "101", "--force", "--note", "102 does it")
-    assert out.startswith(f"{STATE}: complete\n  let pass: feature jwt-1 does not pass: makes a JWT\n")
+    assert out.startswith(f"{STATE}: complete\n  waived: feature jwt-1 does not pass: makes a JWT\n")
     assert "event: waived" in place.text
     assert cli.ok("lint") == "No findings in 2 files.\n"
 

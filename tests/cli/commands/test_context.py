@@ -43,12 +43,12 @@ def test_init_tells_what_came_from_where(cli: Cli, sources: Place) -> None:
         f"repository paths     3            {NAME}\n"
         "\n"
         f"  {COMMENT}\n"
-        "  the task is created, not in_progress: sealed all the same\n"
+        "  the task is created, not in_progress: sealed anyway\n"
     )
     assert "No findings" in cli.ok("lint")
     refused = cli.refused("context", "init", "101")
     assert refused.startswith("the context of task 101 is sealed already: ")
-    assert "`taskstate context rebuild 101` seals anew" in refused
+    assert "`taskstate context rebuild 101` seals again" in refused
     assert sources.text.count("content_sha") == 2
 
 
@@ -57,7 +57,7 @@ def test_init_in_json(cli: Cli, sources: Place) -> None:
     data = cli.json("context", "init", "101", "--shorten")
     assert (data["path"], data["changed"], len(data["seal"]), len(data["parts"])) == (STATE, True, 64, 9)
     assert data["parts"][0] == {"part": "title", "captured": "JWT Service", "from": NAME}
-    assert data["notes"] == [COMMENT, "the task is created, not in_progress: sealed all the same"]
+    assert data["notes"] == [COMMENT, "the task is created, not in_progress: sealed anyway"]
     assert sources.text.count(data["seal"]) == 1
 
 
@@ -96,7 +96,7 @@ def test_check(cli: Cli, sources: Place) -> None:
     result = cli("context", "check", "101")
     assert (result.status, result.err) == (1, "")
     assert result.out == (
-        f"{STATE}: TS602 standards/backend.md#handlers says something else than when it was cited "
+        f"{STATE}: TS602 standards/backend.md#handlers has changed since it was cited "
         "(aa1e9efb340edca8 then, 64a0b1c426a326c8 now)\n"
         '  help: `taskstate context rebuild 101 --note "WHY"`\n'
     )
@@ -112,7 +112,7 @@ def test_rebuild_shows_what_it_changes(cli: Cli, sources: Place) -> None:
     write(sources, "standards/backend.md", STANDARD.replace("75", "50"))
     output = cli.ok("context", "rebuild", "101")
     assert '+    "requirement": "Handlers stay under 50 lines.",\n' in output
-    assert output.index("+++ b/") < output.index(f"{STATE}: sealed anew\n\nPART ")
+    assert output.index("+++ b/") < output.index(f"{STATE}: sealed again\n\nPART ")
     assert cli.ok("context", "check", "101").endswith("the context holds\n")
 
 
@@ -153,7 +153,7 @@ def test_a_front_matter_that_cannot_be_read_is_an_error(cli: Cli, sources: Place
         assert (result.status, result.out) == (1, "")
         assert damage.startswith(f"{STATE} is damaged: line 4: ")
         assert error.startswith(f"taskstate: {STATE}, line 4: ")
-        assert error.endswith(": mend it; `taskstate lint` says how")
+        assert error.endswith(": fix it; `taskstate lint` says how")
 
 
 def test_a_broken_seal_is_told(cli: Cli, sources: Place) -> None:
@@ -166,7 +166,7 @@ def test_a_broken_seal_is_told(cli: Cli, sources: Place) -> None:
     assert cli.json("context", "show", "101")["warnings"] == [message]
     error = cli.refused("context", "export", "101", "--role", "reviewer")
     assert "section 1 is not as it was sealed" in error
-    assert '`taskstate context rebuild 101 --note "WHY"` seals what is there' in error
+    assert '`taskstate context rebuild 101 --note "WHY"` seals what is there now' in error
 
 
 def damaged(place: Place) -> int:
@@ -186,7 +186,7 @@ def test_a_damaged_fence_is_no_empty_list(cli: Cli, sources: Place) -> None:
     assert "- cannot be read: the fence of citations cannot be used: " in cli.ok("brief", "101")
     findings = cli.json("context", "check", "101", status=1)["findings"]
     assert [each["code"] for each in findings] == ["TS005", "TS601"]
-    assert findings[0]["help"].endswith('or make it anew with `taskstate context rebuild 101 --note "WHY"`')
+    assert findings[0]["help"].endswith('or make it again with `taskstate context rebuild 101 --note "WHY"`')
 
 
 def test_a_damaged_fence_is_made_anew(cli: Cli, sources: Place) -> None:
@@ -195,7 +195,7 @@ def test_a_damaged_fence_is_made_anew(cli: Cli, sources: Place) -> None:
     sealed = sources.text[sources.text.index("### Task") :]
     damaged(sources)
     output = cli.ok("context", "rebuild", "101")
-    assert "made anew from taskstate.toml; what only stood there is gone, see the diff" in output
+    assert "made again from taskstate.toml; what only stood there is gone, see the diff" in output
     assert sources.text.endswith(sealed)
     assert cli.ok("context", "check", "101").endswith("the context holds\n")
 
@@ -207,7 +207,7 @@ def test_a_damaged_fence_without_sources_stays(cli: Cli, sources: Place) -> None
     whole = sources.text
     damaged(sources)
     output = cli.refused("context", "rebuild", "101")
-    assert output.endswith(": mend it, or take it back from git: section 1 alone says what it held")
+    assert output.endswith(": fix it, or restore it from git: section 1 alone says what it held")
     sources.text = whole.replace('"content_sha": "', '"content_sha": "x')
     write(sources, "taskstate.toml", SETTINGS)
     assert "cannot be used" in cli.refused("context", "export", "101", "--role", "reviewer")
@@ -236,7 +236,7 @@ def test_an_export_is_refreshed_in_its_place(cli: Cli, sources: Place) -> None:
         assert export.read_text(encoding="utf-8") == cli.ok("context", "export", "101", "--role", "reviewer")
         assert "the context holds" in cli.ok("context", "check", "101")
     cli.ok("context", "export", "101", "--role", "validator", "--output", export)
-    assert "context-reviewer.json is not as it was written" in cli("context", "check", "101").out
+    assert "context-reviewer.json was changed after it was written" in cli("context", "check", "101").out
     (folder / "manifest.json").unlink()
     cli.ok("context", "export", "101", "--role", "reviewer", "--output", export)
     assert not (folder / "manifest.json").exists()

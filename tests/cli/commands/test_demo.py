@@ -19,7 +19,7 @@ def test_missing_program_is_refused(cli: Cli, tmp_path: Path, monkeypatch: pytes
     assert "the demo needs git, which was not found" in cli.refused("demo")
     (tmp_path / "git").write_text("#!/bin/sh\n", encoding="utf-8")
     (tmp_path / "git").chmod(0o755)
-    said = f"the demo needs pre-commit, which was not found: install it ({installed.adding_manager()})"
+    said = f"the demo needs pre-commit, which was not found: run `{installed.adding_manager()}`"
     assert said in cli.refused("demo")
 
 

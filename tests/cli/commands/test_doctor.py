@@ -102,6 +102,17 @@ def test_merge_driver_that_is_not_reached_is_found(git: Place, cli: Cli) -> None
     assert checks(cli) == {"merge-driver"}
 
 
+def test_a_clone_that_was_never_set_up_is_called_that(git: Place, cli: Cli) -> None:
+    """Git gives a clone our files, and not its configuration: one line says so, and both its cures make it quiet."""
+    for command in (("init",), ("doctor", "--fix")):
+        subprocess.run(["git", "-C", str(git.root), "config", "--remove-section", "merge.taskstate"], check=True)
+        (ailment,) = found(cli)
+        assert ailment["message"].startswith("this clone was never set up: ")
+        assert ailment["help"] == "run `taskstate init`"
+        cli.ok(*command)
+        assert found(cli, status=0) == []
+
+
 def test_merge_driver_that_is_not_installed_is_found(git: Place, cli: Cli) -> None:
     """Git calls a command by its name: it has to be there."""
     subprocess.run(

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tests.cli.conftest import Cli
 
 STATE = ".taskstate/tasks/task-101-state.md"
-REFUSED = 'taskstate: task 101 is dropped: `taskstate reopen 101 --note "WHY"` takes it up again\n'
+REFUSED = 'taskstate: task 101 is dropped: `taskstate reopen 101 --note "WHY"` reopens it\n'
 
 
 @pytest.fixture
@@ -84,7 +84,7 @@ def test_deleted_files_of_an_open_task_are_told(cli: Cli, place: GitPlace) -> No
     """Without `drop` the same deletion is a loss for both commands, and the id is not free."""
     work(cli)
     delete(place)
-    assert "gone, acknowledged" in cli("list").err
+    assert "gone, recorded" in cli("list").err
     assert cli("doctor").status == 1
     assert cli("new", "101", "--title", "Another").status == 2
 

@@ -81,7 +81,7 @@ def test_title_is_written_in_both_places(cli: Cli, place: Place) -> None:
 def test_the_cure_of_two_titles_works_as_printed(cli: Cli, place: Place, line: str) -> None:
     """The linter names the command that takes the words of the title line, and nobody's words are gone after it."""
     place.text = place.text.replace("# Task #101: JWT Service - State", line)
-    cure = cli("lint", place.path).out.partition("help: `taskstate ")[2].partition("` takes these words")[0]
+    cure = cli("lint", place.path).out.partition("help: `taskstate ")[2].partition("` keeps this title")[0]
     cli.ok(*shlex.split(cure))
     title = line.removeprefix("# ").partition(": ")[2].removesuffix(" - State") or line.removeprefix("# ")
     assert place.state.title == title
@@ -176,7 +176,7 @@ def test_what_does_not_hold_is_not_sealed_along(git_cli: Cli, git_place: GitPlac
     git_cli.ok("context", "init", "101")
     git_place.text = git_place.text.replace("Tokens verify", "Tokens are verified")
     for given in ((*CRITERION, "B"), (*EDIT, "--title", "Other")):
-        assert '`taskstate context rebuild 101 --note "WHY"` seals what is there' in git_cli.refused(*given)
+        assert '`taskstate context rebuild 101 --note "WHY"` seals what is there now' in git_cli.refused(*given)
     git_cli.ok(*EDIT, "--blocked", "the context is in doubt")
 
 
@@ -206,7 +206,10 @@ def test_what_does_not_hold_is_not_sealed_along(git_cli: Cli, git_place: GitPlac
         ),
         (("criterion", "add", "101", "a", "A"), "has the criterion already: A"),
         (("criterion", "add", "1", "a"), "is the permanent task"),
-        (("criterion", "add", "7", "a"), "task 7 is complete, and its output handed down: `taskstate reopen 7 --note"),
+        (
+            ("criterion", "add", "7", "a"),
+            "task 7 is complete, and other tasks may use its output: `taskstate reopen 7 --note",
+        ),
         (("edit", "7", "--title", "a"), "`taskstate reopen 7 --note"),
         (("edit", "6", "--title", "a"), "task 6 is dropped: `taskstate reopen 6 --note"),
     ],

@@ -33,7 +33,7 @@ def test_add_and_show(cli: Cli, plan: Path) -> None:
     assert moved.out.startswith(f"{CITATION}plan.md holds it at lines 3-4 now, and no longer at 2-3\n")
     plan.write_text("one\n2\nthree\n", encoding="utf-8")
     assert cli("evidence", "show", "101", "plan-1").out == (
-        f"{CITATION}plan.md changed: it no longer holds it\n\ntwo\nthree\n\nWhat stands there now:\n\n2\nthree\n"
+        f"{CITATION}plan.md changed: it no longer holds it\n\ntwo\nthree\n\nThe text there now:\n\n2\nthree\n"
     )
     plan.unlink()
     assert cli("evidence", "show", "101", "plan-1").out == f"{CITATION}plan.md is gone\n\ntwo\nthree\n"

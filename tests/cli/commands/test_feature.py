@@ -119,7 +119,7 @@ def test_command_is_not_run_for_a_feature_that_is_not_there(cli: Cli, place: Pla
         (("remove", "101", "jwt-1"), "unknown action"),
         (("add", "101", "a-1"), "required: TEXT"),
         (("add", "101", "jwt-1", "x"), "has a feature jwt-1 already"),
-        (("add", "101", "a b", "x"), "no id of a feature"),
+        (("add", "101", "a b", "x"), "is not an id of a feature"),
         (("add", "101", "a-1", ""), "is empty"),
         (("add", "101", "a-1", "a\nb"), "several lines"),
         (("add", "101", "a-1", "\x1b"), "U+001B"),

@@ -59,7 +59,7 @@ def test_it_is_shown_listed_and_accepted(cli: Cli, place: Place) -> None:
     assert (shown["action"], shown["current_state"]["file"], shown["status"]) == ("Prove it.", "app.py", "open")
     assert (shown["decisions"], shown["avoid"], shown["context"]) == (["A: b"], ["C: d"], ["e"])
     assert (shown["holds"], shown["notes"], shown["do_not_reread"]) == (True, [], ["app.py"])
-    assert cli.ok("handoff", "show", "101").endswith("all that was verified still holds\n")
+    assert cli.ok("handoff", "show", "101").endswith("everything that was verified is still true\n")
     place.add()
     assert "! the state file has been written once since" in cli.ok("handoff", "show", "101")
     assert cli.json("handoff", "list", "101")[0]["status"] == "open"
@@ -164,7 +164,7 @@ def test_a_complete_document_by_hand_is_an_open_handoff(cli: Cli, place: Place) 
     """Nothing that a command adds is required: it has no finding, is shown, and `start` takes it over and counts it."""
     path = by_hand(place, "phase-3-handoff-20990101T000000Z.md", BY_HAND)
     assert cli("lint").status == 0
-    assert cli.ok("handoff", "show", "101").endswith(f"{path}: open\nall that was verified still holds\n")
+    assert cli.ok("handoff", "show", "101").endswith(f"{path}: open\neverything that was verified is still true\n")
     assert "Prove the modal case." in cli.ok("start", "101")
     accepted = (place.root / path).parent / "archive" / "phase-3-handoff-20990101T000000Z.md"
     assert accepted.read_text(encoding="utf-8").endswith(BY_HAND)
@@ -215,11 +215,11 @@ def test_a_draft_is_printed_completed_and_written(cli: Cli, place: Place) -> Non
         cli.ok("phase", "set", "101", "3", objective, "--status", "done")
     result = cli("handoff", "new", "101", "--draft")
     assert "## Immediate Next Action\n\n*To be completed.*\n" in result.out
-    assert result.err.startswith("nothing is written yet: --action is still to be said\n")
+    assert result.err.startswith("nothing is written yet: --action is still missing\n")
     assert cli.json("handoff", "new", "101", "--draft")["missing"] == ["--action"]
     (place.root / "draft.md").write_text(result.out, encoding="utf-8")
     refused = cli.refused("handoff", "new", "101", "--from", "draft.md")
-    assert refused.startswith("the handoff is not fit to be written: --action is missing: ")
+    assert refused.startswith("the handoff cannot be written: --action is missing: ")
     data = cli.json("handoff", "new", "101", "--from", "-", stdin=result.out.replace("*To be completed.*", "Go on."))
     text = (place.root / data["handoff_path"]).read_text(encoding="utf-8")
     assert "## Immediate Next Action\n\nGo on.\n" in text
@@ -236,15 +236,15 @@ def test_json_is_read(cli: Cli, place: Place) -> None:
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (("new", "101", *WHERE), "the handoff is not fit to be written: --action is missing"),
+        (("new", "101", *WHERE), "the handoff cannot be written: --action is missing"),
         (
             ("new", "101", "--action", "- a\n- b", *WHERE),
-            "the handoff is not fit to be written: the next action is a list",
+            "the handoff cannot be written: the next action is a list",
         ),
         ((*NEW[1:], "--phase", "9"), "task 101 has no phase 9"),
         (
             (*NEW[1:], "--ref", "../x"),
-            "the handoff is not fit to be written: this path of the handoff is '../x', which leads",
+            "the handoff cannot be written: this path of the handoff is '../x', which leads",
         ),
         ((*NEW[1:], "--from", "nowhere.json"), "cannot read nowhere.json"),
         (("new", "9", *WHERE), "there is no task 9"),
@@ -289,7 +289,7 @@ def test_ten_in_a_chain_start_alike(cli: Cli, place: Place) -> None:
         start = cli.json("handoff", "successor", "101")
         assert f"Take {way}" in start["prompt"]
         assert f"Path {number:02}" in start["prompt"]
-        assert token_count.count(start["prompt"]) <= start["tokens"] <= 700
+        assert max(token_count.count(start["prompt"]), start["tokens"]) <= 700
         sizes.append(start["tokens"])
         cli.ok("handoff", "accept", "101", "--agent", f"agent {number + 1}")
     assert len(set(sizes[5:])) == 1, sizes

@@ -112,10 +112,10 @@ def test_a_dry_run_changes_nothing(mapped: Cli) -> None:
     ("arguments", "message"),
     [
         (("add", "module", "x"), "add module: --path is missing"),
-        (("add", "module", "a b", "--planned"), "'a b' is no id of an entry"),
-        (("add", "module", "a,b", "--planned"), "'a,b' is no id of an entry"),
-        (("add", "module", "a\x1b", "--planned"), "'a\\\\x1b' is no id of an entry"),
-        (("add", "module", "x" * 65, "--planned"), "is no id of an entry"),
+        (("add", "module", "a b", "--planned"), "'a b' is not an id of an entry"),
+        (("add", "module", "a,b", "--planned"), "'a,b' is not an id of an entry"),
+        (("add", "module", "a\x1b", "--planned"), "'a\\\\x1b' is not an id of an entry"),
+        (("add", "module", "x" * 65, "--planned"), "is not an id of an entry"),
         (("add", "module", "x", "--path", "nosuch/**"), "module x: no file matches 'nosuch/**'"),
         (("add", "module", "x", "--path", "../x"), "the glob '../x' leads out of the repository"),
         (("add", "module", "x", "--path", "/etc/**"), "the glob '/etc/**' is absolute"),
@@ -123,15 +123,15 @@ def test_a_dry_run_changes_nothing(mapped: Cli) -> None:
         (("add", "module", "x", "--path", "a/../db"), "the glob 'a/../db' names nothing in the repository"),
         (("add", "module", "x", "--path", "a\x1b[2J"), "a glob holds U+001B"),
         (("add", "module", "x", "--path", ""), "a glob is empty"),
-        (("add", "module", "x", "--planned", "--depends-on", "nosuch"), "depends on 'nosuch', which is no module"),
+        (("add", "module", "x", "--planned", "--depends-on", "nosuch"), "depends on 'nosuch', which is not a module"),
         (("add", "module", "x", "--planned", "--depends-on", "coer"), "(did you mean core?)"),
         (("add", "module", "x", "--planned", "--depends-on", "x"), "module x depends on itself: x -> x"),
         (("add", "module", "db", "--path", "db/**", "--depends-on", "api", "--replace"), "api -> core -> db -> api"),
         (("add", "interface", "x", "--between", "api", "--contract", "c"), "--between takes two modules"),
-        (("add", "interface", "x", "--between", "api,web", "--contract", "c"), "'web', which is no module"),
+        (("add", "interface", "x", "--between", "api,web", "--contract", "c"), "'web', which is not a module"),
         (("add", "interface", "x", "--between", "api,core", "--contract", ""), "the contract is empty"),
         (("add", "ripple", "x", "--path", "api"), "--path takes two modules or more"),
-        (("add", "ripple", "x", "--path", "api,web"), "'web', which is no module"),
+        (("add", "ripple", "x", "--path", "api,web"), "'web', which is not a module"),
         (("add", "thing", "x"), "unknown action 'thing'"),
         (("remove", "thing", "x"), "invalid choice: 'thing'"),
         (("remove", "module", "cor"), "the Impact Map has no module cor: did you mean core?"),
@@ -142,7 +142,7 @@ def test_a_dry_run_changes_nothing(mapped: Cli) -> None:
         (("check", "101", "--files", "../x"), "the path ../x leads out of the repository"),
         (("check", "101", "--files", "/etc/passwd"), "the path /etc/passwd is absolute"),
         (("check", "101", "--files", "a\x1b"), "a path of --files holds U+001B"),
-        (("check", "101", "--diff"), "is no working tree of git"),
+        (("check", "101", "--diff"), "is not a working tree of git"),
         (("check", "101", "--files", "a", "--note", "x"), "--note is kept with a record"),
         (("check", "1", "--files", "a"), "task 1 is a permanent task"),
         (("check", "999", "--files", "a"), "there is no task 999"),
@@ -228,8 +228,8 @@ def test_other_tasks_that_stand_on_the_modules(mapped: Cli) -> None:
         mapped.place.new(str(number), paths=("db/**",))
     assert "  \u2026 6 more (`--format json` has all)\n" in mapped.ok(*CHECK, "--files", "db/db.py")
     said = mapped.ok("impact", "challenge", "101", "--files", "db/db.py")
-    assert "Task 102 stands on core as well: which of you changes what?" in said
-    assert "Tasks 105, 106, 107, 108, 109 and 20 more stand on db as well" in said
+    assert "Task 102 works on core as well: which of you changes what?" in said
+    assert "Tasks 105, 106, 107, 108, 109 and 20 more work on db as well" in said
 
 
 def test_paths_from_standard_input(mapped: Cli) -> None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -142,7 +143,7 @@ def test_what_cannot_be_set_up_is_refused(cli: Cli, arguments: tuple[str, ...], 
 @pytest.mark.parametrize(
     ("arguments", "what"),
     [
-        (("--agent", "clade"), "there is no agent 'clade': did you mean claude? known are"),
+        (("--agent", "clade"), "there is no agent 'clade': did you mean claude? choose from"),
         (("--install", "make install"), "--install is for the workflow"),
         (("--ci",), "name the command: `taskstate init --ci --install CMD`"),
         (("--verification",), "--verification needs a client"),
@@ -187,6 +188,27 @@ def test_everything_is_taken_out_again(cli: Cli, empty: Path) -> None:
     assert tree(empty) == {}
 
 
+def test_what_taking_out_leaves_is_told_with_how_it_goes(cli: Cli, empty: Path) -> None:
+    """Tasks and one's own settings stay; the commands as printed delete them; git's settings are among what goes."""
+    subprocess.run(["git", "init", "--quiet"], check=True)
+    cli.ok("init")
+    cli.ok("new", "1", "--title", "T", "--description", "D")
+    with (empty / "taskstate.toml").open("a", encoding="utf-8") as settings:
+        settings.write('[validation]\n"*" = ["make"]\n')
+    removed = ("git config merge.taskstate\n", "git config taskstate.program\n", ".taskstate/set-up.json\n")
+    shown = cli.ok("init", "--remove", "--dry-run")
+    assert all(f"would be removed  {each}" in shown for each in removed)
+    said = cli.ok("init", "--remove")
+    assert all(f"removed  {each}" in said for each in removed)
+    assert said.splitlines()[-1] == "next: commit these changes"
+    assert not (empty / ".taskstate/templates").exists()
+    stays = dict(re.findall(r"(?m)^(\S+) stays, with .*; `(rm -r .*)`$", said))
+    for name in (".taskstate", "taskstate.toml", ".git/taskstate"):
+        assert (empty / name).exists()
+        subprocess.run(["sh", "-c", stays[name]], check=True)
+        assert not (empty / name).exists()
+
+
 def test_what_autosave_kept_is_named_before_it_is_deleted(cli: Cli, empty: Path) -> None:
     """Notes, drafts and the leave for them are among what is removed, also where it is only shown."""
     cli.ok("init", "--agent", "claude", "--autosave", "words")
@@ -219,7 +241,7 @@ def test_workflow_installs_as_it_is_told(cli: Cli, empty: Path) -> None:
             (
                 "There is no agent 'claud'. Did you mean claude? Which",
                 "no agent 'y'",
-                "'codex' is no answer: y or n? Check",
+                "'codex' is not an answer: y or n? Check",
             ),
             {".codex/hooks.json": True, ".claude": False, PRE_COMMIT: True},
         ),

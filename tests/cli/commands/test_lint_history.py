@@ -189,7 +189,7 @@ def test_the_file_of_an_upstream_task_is_gone(cli: Cli, place: Place) -> None:
     said = cli("lint", str(other)).out
     assert "the state file of task 101 is gone, and `depends_on` names it" in said
     command = f"git checkout HEAD -- :/{STATE}"
-    assert f"`{command}` takes it back" in said
+    assert f"`{command}` restores it" in said
     git(place.root, *command.split()[1:])
     assert (place.text, codes(cli)) == (before, [])
 
@@ -370,7 +370,7 @@ def test_a_state_file_that_is_gone(cli: Cli, place: Place) -> None:
     git(place.root, "add", "--all")
     assert codes(cli, "--staged") == ["TS012"]
     cure = f"git checkout HEAD -- :/{STATE}"
-    assert f"`{cure}` takes it back" in cli("lint").out
+    assert f"`{cure}` restores it" in cli("lint").out
     git(place.path.parent, *shlex.split(cure)[1:])
     assert codes(cli) == codes(cli, "--staged") == []
 
@@ -384,7 +384,7 @@ def test_an_archive_that_is_gone(cli: Cli, place: Place) -> None:
     git(place.root, "add", "--all")
     assert codes(cli, "--staged") == ["TS012"]
     cure = f"git checkout HEAD -- :/.taskstate/archives/{place.archive_path.name}"
-    assert f"`{cure}` takes it back" in cli("lint").out
+    assert f"`{cure}` restores it" in cli("lint").out
     git(place.root, *shlex.split(cure)[1:])
     assert codes(cli) == []
     cli.ok("archive", "restore", "101", "--all")

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.slow  # it starts many processes, most of them git
 TITLE = ("# Task #101: JWT Service", "# Task #101: JWT service")
 BACK = (TITLE[1], TITLE[0])
 STATE = ".taskstate/tasks/task-101-state.md"
-FOUND = "Found 1 error and 1 warning in 1 of 1 file. 2 can be mended with --fix.\n"
+FOUND = "Found 1 error and 1 warning in 1 of 1 file. 2 can be fixed with --fix.\n"
 STDIN = ("lint", "-", "--stdin-filename", STATE)
 
 
@@ -383,8 +383,8 @@ def test_watching_is_not_for_json(cli: Cli) -> None:
 def test_unknown_key_of_a_real_configuration_is_refused(cli: Cli, place: Place) -> None:
     """A key that is not known stops the command with the nearest known one, from either file."""
     place.configure("[lint]\nslect = ['TS4']\n")
-    assert "taskstate.toml: `lint.slect` is no known key; did you mean `select`?" in cli.refused("lint")
+    assert "taskstate.toml: `lint.slect` is not a known key; did you mean `select`?" in cli.refused("lint")
     (place.root / "taskstate.toml").unlink()
     (place.root / "pyproject.toml").write_text("[tool.taskstate.size]\nmaxkb = 1\n", encoding="utf-8")
     output = cli.refused("lint")
-    assert "pyproject.toml [tool.taskstate]: `size.maxkb` is no known key; did you mean `max-kb`?" in output
+    assert "pyproject.toml [tool.taskstate]: `size.maxkb` is not a known key; did you mean `max-kb`?" in output

@@ -59,7 +59,7 @@ def test_one_history_of_all_sources(turns: Turns) -> None:
     turns.start("reviewer", agent="bob")
     turns.finish("Read it.", *FINDING)
     turns.start(agent="ann")
-    turns.finish("Mended.", "--answer", "1=cached")
+    turns.finish("Fixed.", "--answer", "1=cached")
     place.write("a.txt", "by hand\n")
     cli.ok("snapshot", "resolve", "101", "--note", "a typo")
     turns.start("reviewer", agent="bob")
@@ -79,7 +79,7 @@ def test_one_history_of_all_sources(turns: Turns) -> None:
         ("session", "bob", "2. Read it."),
         ("finding-raised", "bob", "1. It is slow"),
         ("sent-back", "bob", "sent back to implementer"),
-        ("session", "ann", "3. Mended."),
+        ("session", "ann", "3. Fixed."),
         ("finding-answered", "ann", "answered 1 (It is slow): cached"),
         ("role-done", "ann", "implementer"),
         ("drift-accepted", "somebody", "accepted in a.txt: a typo"),
@@ -211,7 +211,7 @@ def test_since_is_a_date_a_commit_or_a_word(turns: Turns) -> None:
     assert len(entries(cli, "--since", "HEAD")) >= 1
     for wrong in ("whenever", "2026-99-99", "2026-11-27T99:99", "^HEAD"):
         assert "is neither a date nor a commit here" in cli.refused("log", "--since", wrong)
-    assert "is no number of entries" in cli.refused("log", "--number", "-1")
+    assert "is not a number of entries" in cli.refused("log", "--number", "-1")
 
 
 def test_the_command_for_older_entries_is_named(turns: Turns) -> None:
@@ -316,4 +316,4 @@ def test_a_commit_of_a_time_that_is_none_is_told_without_one(turns: Turns, secon
     assert [each["at"] for each in entries(turns.cli, "--kind", "commit") if "Task: 101" in each["text"]] == [None]
     assert "At no known time\n" in turns.cli.ok("log", "101")
     assert "1 commit listed" in turns.cli.ok("git-history", "sync", "101", "--since", head)
-    assert "nor a commit here that has one" in turns.cli.refused("log", "--since", "HEAD")
+    assert "is neither a date nor a commit here" in turns.cli.refused("log", "--since", "HEAD")

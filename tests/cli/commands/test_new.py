@@ -30,12 +30,22 @@ def made(place: Place, task_id: str = "7") -> TaskState:
 
 
 def test_task_is_created(cli: Cli, place: Place) -> None:
-    """The new file is reported, and lints clean."""
-    created, size = cli.ok("new", "TASK-7", "--title", "T").splitlines()
+    """The new file is reported, with the commands for what work cannot begin without, and lints clean."""
+    created, following = cli.ok("new", "TASK-7", "--title", "T").splitlines()
     assert created == ".taskstate/tasks/task-7-state.md: created"
-    assert size == "  sessions: 1-3 simple, 4-10 watch, 11-20 consider decomposing, over 20 must be decomposed"
+    describe, add = '`taskstate edit 7 --description "TEXT"`', '`taskstate criterion add 7 "TEXT"`'
+    assert following == f"  next: {describe}, {add}, `taskstate start 7`"
+    whole = cli.ok("new", "8", "--title", "T", "--description", "D", "--criterion", "C").splitlines()
+    assert whole[1:] == ["  next: `taskstate start 8`"]
     assert cli("lint", ".taskstate/tasks/task-7-state.md").status == 0
     assert made(place).title == "T"
+
+
+def test_checks_that_are_not_allowed_come_first(cli: Cli, place: Place) -> None:
+    """Where nobody has allowed the checks, the command for that is named before the one that begins the work."""
+    place.configure('[validation]\n"*" = ["true"]\n')
+    begin = cli.ok("new", "7", "--title", "T", "--description", "D", "--criterion", "C").splitlines()[-1]
+    assert begin == "  next: `taskstate trust 7`, which shows the checks and allows them, `taskstate start 7`"
 
 
 def test_every_flag_has_its_place(cli: Cli, place: Place) -> None:
@@ -84,7 +94,7 @@ def test_upstream_tasks_in_a_list(cli: Cli, place: Place) -> None:
 def test_unknown_key_of_the_task_file_is_a_warning(cli: Cli, place: Place) -> None:
     """The task is created, and the key is named on standard error and in JSON."""
     (place.root / "x.task.yaml").write_text("title: T\nvalidation: [make]\n", encoding="utf-8")
-    warning = "x.task.yaml, line 2: `validation` is no known key; did you mean `qa.commands`?"
+    warning = "x.task.yaml, line 2: `validation` is not a known key; did you mean `qa.commands`?"
     result = cli("new", "7", "--from", "x.task.yaml")
     assert (result.status, result.err) == (0, f"{warning}\n")
     assert cli.json("new", "8", "--from", "x.task.yaml")["notes"] == [warning]
@@ -123,7 +133,7 @@ def test_dry_run_prints_the_diff(cli: Cli, place: Place) -> None:
         (("\u0661", "--title", "T"), "names no task"),
         (("101", "--title", "T"), "exists already"),
         (("7", "--title", "T", "--feature", "x"), "has no ="),
-        (("7", "--title", "T", "--feature", "=x"), "no id of a feature"),
+        (("7", "--title", "T", "--feature", "=x"), "is not an id of a feature"),
         (("7", "--title", "T", "--feature", "a="), "is empty"),
         (("7", "--title", "T", "--feature", "a=b", "--feature", "a=c"), "is given twice"),
         (("7", "--title", "T", "--criterion", ""), "is empty"),

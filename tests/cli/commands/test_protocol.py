@@ -45,7 +45,7 @@ def test_what_there_is_not_is_one_clear_error(cli: Cli) -> None:
     for arguments, text in (
         (("protocol", "999"), "999"),
         (("protocol", "--role", "implementor"), "did you mean implementer?"),
-        (("protocol", "--agent", "x"), "known are claude, codex, cursor, generic"),
+        (("protocol", "--agent", "x"), "choose from claude, codex, cursor, generic"),
     ):
         done = cli(*arguments)
         assert (done.status, done.out, done.err.count("\n")) == (2, "", 1)

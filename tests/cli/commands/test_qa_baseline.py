@@ -74,7 +74,7 @@ def test_baseline_is_a_fixed_point(cli: Cli, place: Place) -> None:
     assert "--redo needs --note" in cli.refused("qa", "baseline", "101", "--redo")
     assert "has the baseline of" in cli.refused("qa", "baseline", "101", "--note", "why")
     out = cli.ok("qa", "baseline", "101", "--redo", "--note", "it was of another branch")
-    assert "  it takes the place of the baseline of " in out
+    assert "  it replaces the baseline of " in out
     cli.ok("qa", "baseline", "101", "--qa-log", "bad.log", "--redo", "--note", "again")
     audit = front_matter_values(parse(place.text))["audit"]
     assert isinstance(audit, dict)
@@ -178,7 +178,7 @@ def test_a_baseline_after_the_work_hides_nothing(tmp_path: Path, cli: Cli) -> No
     turns.place.write("broken-else", "")
     cli.ok("qa", "baseline", "101", "--redo", "--note", "again")
     assert turns.place.values["baseline"]["late"] is True
-    assert "let pass: sh check.sh" in turns.finish("Broke it.", "--waive", "sh check.sh", "--note", "known")
+    assert "waived: sh check.sh" in turns.finish("Broke it.", "--waive", "sh check.sh", "--note", "known")
     assert cli.ok("lint") == "No findings in 1 file.\n"
 
 

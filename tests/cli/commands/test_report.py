@@ -170,7 +170,7 @@ def test_nothing_to_tell(cli: Cli, place: GitPlace) -> None:
     place.commit("no task is named")
     place.git("branch", "--move", "work")
     said = cli.ok("report", "--pull-request", "--base", "main")
-    assert "^main is no commit" in cli.refused("report", "--pull-request", "--base", "^main")
+    assert "^main is not a commit" in cli.refused("report", "--pull-request", "--base", "^main")
     assert said == (
         "<!-- taskstate:begin -->\nNo task changed.\n\nChanged files that no task names: 1.\n<!-- taskstate:end -->\n"
     )

@@ -82,7 +82,7 @@ def test_it_is_one_file_that_asks_nobody(cli: Cli) -> None:
 
 def test_a_report_in_the_working_tree_counts_there(cli: Cli, place: Place) -> None:
     """A line says so, unless git ignores it."""
-    said = "r.html lies in the working tree, and counts as a change of whoever works there"
+    said = "r.html is in the working tree, so it counts as a change there"
     assert said in cli("report", "--output", place.root / "r.html").err
     (place.root / ".gitignore").write_text("r.html\n", encoding="utf-8")
     assert said not in cli("report", "--output", place.root / "r.html").err
@@ -143,7 +143,7 @@ def test_since_says_what_is_old(cli: Cli) -> None:
     later = made(cli, "101", "--since", "2026-01-31T13:00")
     assert history(later) == ["Commit", "Commit"]
     assert "What happened since 2026-01-31T13:00:00Z" in later
-    assert "--since 'x' says no time" in cli.refused("report", "--since", "x", "--output", "x.html")
+    assert "--since 'x' is neither a date" in cli.refused("report", "--since", "x", "--output", "x.html")
 
 
 def test_what_the_linter_finds_is_told_of_its_task(cli: Cli) -> None:
@@ -196,7 +196,7 @@ def test_flags_that_do_not_go_together_are_refused(cli: Cli, monkeypatch: pytest
     assert said.status == 2
     assert "--output - prints HTML" in said.err
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "yesterday")
-    assert "SOURCE_DATE_EPOCH is 'yesterday', which is no time" in cli.refused("report", "--output", "x")
+    assert "SOURCE_DATE_EPOCH is 'yesterday', which is not a time" in cli.refused("report", "--output", "x")
 
 
 def test_without_the_extra_it_says_how_to_add_it(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

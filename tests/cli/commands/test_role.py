@@ -33,9 +33,9 @@ def test_a_role_begins_is_blocked_and_goes_on(cli: Cli) -> None:
     )
     unblock = ("role", "unblock", "101", "implementer")
     assert cli.ok(*unblock, "--finding", "no test") == (
-        f"{PATH}: a finding of implementer taken back\n  implementer is still blocked, by 1 finding\n"
+        f"{PATH}: a finding of implementer withdrawn\n  implementer is still blocked, by 1 finding\n"
     )
-    assert cli.ok(*unblock, "--all") == f"{PATH}: all findings of implementer taken back\n"
+    assert cli.ok(*unblock, "--all") == f"{PATH}: all findings of implementer withdrawn\n"
     (role, *_) = cli.json("role", "show", "101")["roles"]
     assert (role["status"], role["findings"]) == ("in_progress", [])
     assert cli.ok("lint") == "No findings in 1 file.\n"
@@ -82,7 +82,7 @@ def test_dry_run_shows_and_writes_nothing(cli: Cli, place: Place) -> None:
         (("block", "101", "implementer", "--finding", "x" * 501), "501 characters, and 500 are the most"),
         (("unblock", "101", "implementer", "--finding", "x"), "implementer has no finding 'x': it has none"),
         (("unblock", "101", "implementer"), "one of --finding, --all is missing"),
-        (("reopen", "101", "implementer", "--note", "x"), "implementer is pending, so there is nothing to take back"),
+        (("reopen", "101", "implementer", "--note", "x"), "implementer is pending, so there is nothing to reopen"),
         (("reopen", "101", "implementer"), "the following arguments are required: --note"),
         (("show", "999"), "there is no task 999"),
     ],

@@ -56,11 +56,11 @@ def test_a_day_of_two_roles(cli: Cli, place: GitPlace) -> None:
     assert "put back a.txt" in cli.ok(*VERIFY, "--restore", "a.txt")
     assert "nothing to resolve" in cli.refused(*resolve)
     place.write("src/b.py", "by hand\n")
-    assert "accepted as it is; snapshot of implementer taken anew\n" in cli.ok(*resolve)
+    assert "accepted as it is; snapshot of implementer taken again\n" in cli.ok(*resolve)
     place.write("a.txt", "reviewed\n")
     assert "reviewer taken" in cli.ok("snapshot", "take", "101", "--role", "reviewer")
     assert "+reviewed" in cli.ok("snapshot", "diff", "101", "--role", "reviewer", "--type", "incremental")
-    assert "dropped" in cli.ok("purge", "101")
+    assert "deleted" in cli.ok("purge", "101")
     assert cli.ok("purge", "101").endswith("nothing to change\n")
     assert "was purged" in cli.refused(*DIFF)
     cli.ok("lint")
@@ -256,7 +256,7 @@ def test_drift_is_accepted_for_the_tree_that_was_shown_alone(cli: Cli, place: Gi
     assert "`taskstate snapshot verify 101 --role implementer` shows what is there" in said
     now = cli.json(*VERIFY, status=1)["tree"]
     assert f"it is {now[:12]} now, not {shown['tree'][:12]}" in said
-    assert "is no id of a tree" in cli.refused(*resolve, "HEAD")
+    assert "is not an id of a tree" in cli.refused(*resolve, "HEAD")
     cli.ok(*resolve, now[:12].upper())
 
 

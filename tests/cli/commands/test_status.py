@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import shlex
 from typing import TYPE_CHECKING
 
@@ -30,6 +31,13 @@ def test_tasks_at_work_are_shown(cli: Cli, place: Place) -> None:
     assert cli.json("status", "#101") == result
 
 
+def test_a_turn_that_is_open_says_since_when(cli: Cli) -> None:
+    """So a `finish` that somebody forgot shows at once, and not only when nobody has written for hours."""
+    cli.ok("start", "101", "--agent", "ann")
+    row = next(line for line in cli.ok("status").splitlines() if line.startswith("  101 "))
+    assert re.search(r" ann +\d{4}-\d\d-\d\d \d\d:\d\dZ  0/1 ", row)
+
+
 def test_a_file_that_cannot_be_read_is_complained_of(cli: Cli, place: Place) -> None:
     """The others are shown nevertheless; it is told once: in the list, or where nothing else is printed, beside it."""
     place.path.with_name("task-7-state.md").write_bytes(b"\xff")
@@ -46,7 +54,11 @@ def test_a_file_that_cannot_be_read_is_complained_of(cli: Cli, place: Place) -> 
 CONFLICT = "<<<<<<< ours\n**What I did:** One.\n=======\n**What I did:** Two.\n>>>>>>> theirs\n"
 # How a state file is damaged, and what is named for it: what brings it back, or what says where and what to do.
 DAMAGED: Mapping[str, tuple[Callable[[bytes], bytes], str, str]] = {
-    "conflict": (lambda data: data.replace(b"**What I did:** Began.\n", CONFLICT.encode()), "lint", "decide"),
+    "conflict": (
+        lambda data: data.replace(b"**What I did:** Began.\n", CONFLICT.encode()),
+        "lint",
+        "keep the right lines",
+    ),
     "truncated": (lambda data: data[: data.index(b"## 4.")], "doctor --fix", "session"),
     "not UTF-8": (lambda data: data + b"\xff", "doctor --fix", "not UTF-8"),
     "front matter": (lambda data: data.replace(b"title: ", b'title: "', 1), "doctor --fix", "never closed"),

@@ -140,14 +140,14 @@ def test_long_lines_around_a_fault_are_cut() -> None:
         ((), 2, "No findings in 2 files."),
         ((finding(), finding(severity=WARNING)), 2, "Found 1 error and 1 warning in 1 of 2 files."),
         ((finding(severity=WARNING),) * 2, 1, "Found 2 warnings in 1 of 1 file."),
-        ((finding(fix=SAFE), finding(path="b")), 2, "Found 2 errors in 2 of 2 files. 1 can be mended with --fix."),
+        ((finding(fix=SAFE), finding(path="b")), 2, "Found 2 errors in 2 of 2 files. 1 can be fixed with --fix."),
         (
             (finding(fix=SAFE), finding(fix=UNSAFE)),
             1,
-            "Found 2 errors in 1 of 1 file. 1 can be mended with --fix, 1 with --fix --unsafe-fixes.",
+            "Found 2 errors in 1 of 1 file. 1 can be fixed with --fix, 1 with --fix --unsafe-fixes.",
         ),
-        ((finding(fix=UNSAFE),), 1, "Found 1 error in 1 of 1 file. 1 can be mended with --fix --unsafe-fixes."),
-        ((finding(fix=Fix(job="archive")),), 1, "Found 1 error in 1 of 1 file. 1 can be mended with --fix."),
+        ((finding(fix=UNSAFE),), 1, "Found 1 error in 1 of 1 file. 1 can be fixed with --fix --unsafe-fixes."),
+        ((finding(fix=Fix(job="archive")),), 1, "Found 1 error in 1 of 1 file. 1 can be fixed with --fix."),
     ],
 )
 def test_the_summary_counts(findings: tuple[Finding, ...], files: int, summary: str) -> None:
@@ -265,7 +265,7 @@ def test_statistics_count_the_findings_of_each_rule() -> None:
         "10  TS404  short\n"
         " 3  TS101  front-matter-schema  fix (1), unsafe fix (1)\n"
         "\n"
-        "Found 3 errors and 10 warnings in 1 of 4 files. 1 can be mended with --fix, 1 with --fix --unsafe-fixes.\n"
+        "Found 3 errors and 10 warnings in 1 of 4 files. 1 can be fixed with --fix, 1 with --fix --unsafe-fixes.\n"
     )
     assert reporter("statistics")((finding(fix=SAFE),), Run(files=1)).startswith("1  TS101  front-matter-schema  fix\n")
     assert reporter("statistics")((), Run(files=2)) == "No findings in 2 files.\n"

@@ -52,7 +52,7 @@ def finding(  # noqa: PLR0913 - a finding has these parts
         severity=severity,
         span=Span(start, start + 4),
         message=message,
-        help="mend it",
+        help="fix it",
         fix=fix,
     )
     return Finding(
@@ -220,9 +220,9 @@ def test_github_shows_findings_at_their_lines() -> None:
     """Each finding is one command with its place, whose message says the place again, since the log shows no more."""
     assert report("github", finding(), finding(severity=WARNING, lines=2)) == (
         "::error title=TS206 the-name,file=tasks/task-1-state.md,line=5,endLine=5,col=9,endColumn=13::"
-        "tasks/task-1-state.md:5:9 TS206 the-name: it is wrong%0Amend it\n"
+        "tasks/task-1-state.md:5:9 TS206 the-name: it is wrong%0Afix it\n"
         "::warning title=TS206 the-name,file=tasks/task-1-state.md,line=5,endLine=7::"
-        "tasks/task-1-state.md:5:9 TS206 the-name: it is wrong (warning)%0Amend it\n"
+        "tasks/task-1-state.md:5:9 TS206 the-name: it is wrong (warning)%0Afix it\n"
     )
     assert report("github") == ""
 
@@ -232,7 +232,7 @@ def test_github_escapes_what_would_end_a_property_or_the_command() -> None:
     line = report("github", finding(path="a,b:c%2C.md", message="100%\n::error::x, y"))
     assert line.count("\n") == 1
     assert "file=a%2Cb%3Ac%252C.md,line=5" in line
-    assert line.endswith("a,b:c%252C.md:5:9 TS206 the-name: 100%25\\n::error::x, y%0Amend it\n")
+    assert line.endswith("a,b:c%252C.md:5:9 TS206 the-name: 100%25\\n::error::x, y%0Afix it\n")
 
 
 # GitLab
@@ -244,7 +244,7 @@ def test_gitlab_has_what_code_quality_needs() -> None:
     assert [entry.pop("fingerprint") for entry in entries] == fingerprints([finding(), finding()])
     assert entries == [
         {
-            "description": "TS206 the-name: it is wrong (mend it)",
+            "description": "TS206 the-name: it is wrong (fix it)",
             "check_name": "TS206",
             "severity": severity,
             "location": {"path": "tasks/task-1-state.md", "lines": {"begin": 5, "end": end}},
@@ -270,7 +270,7 @@ def test_junit_has_a_suite_for_each_file() -> None:
     assert (first.name, first.classname) == ("TS206 the-name (5:9)", "tasks/task-1-state.md")
     (failure,) = first.result
     assert (failure.message, failure.type) == ("it is wrong", "error")
-    assert failure.text == "tasks/task-1-state.md:5:9 TS206 the-name: it is wrong\nmend it"
+    assert failure.text == "tasks/task-1-state.md:5:9 TS206 the-name: it is wrong\nfix it"
 
 
 def test_junit_fails_on_warnings_that_fail_the_run() -> None:

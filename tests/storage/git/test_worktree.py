@@ -50,7 +50,7 @@ def test_outside_of_a_repository_there_is_no_tree(tmp_path: Path) -> None:
     assert worktree.dirty_files(tmp_path, nothing) == ()
     assert git.branch(tmp_path) is None
     assert git.operation_in_progress(tmp_path) is None
-    with pytest.raises(GitFailed, match="no working tree"), worktree.scratch(tmp_path):
+    with pytest.raises(GitFailed, match="is not a working tree"), worktree.scratch(tmp_path):
         pass
 
 
@@ -288,7 +288,7 @@ def test_nested_repository_is_told_and_watched(place: GitPlace) -> None:
         place.git("-C", inner.name, *identity, "commit", "--quiet", "--message=one")
     (note,) = place.take().notes
     assert note.startswith(
-        "warning: the files of 6 repositories of their own are no part of the snapshot: nest0, nest1"
+        "warning: the files of 6 repositories of their own are not part of the snapshot: nest0, nest1"
     )
     assert "nest4 and 1 more; have git ignore it" in note
     assert not place.verify().drift

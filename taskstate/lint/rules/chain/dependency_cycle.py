@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 RULE = Rule.of("TS905", __name__, "`depends_on` runs in a circle", reads=FRONT_MATTER)
 
-_HELP = "take one of the ids out of `depends_on`; what both tasks need belongs into a task of its own"
+_HELP = "remove one of the ids from `depends_on`; what both need goes into a task of its own"
 _MAX_SHOWN = 12  # ids; a longer cycle is cut in the middle
 
 
@@ -58,7 +58,7 @@ def check(facts: Facts) -> Diagnostics:
     own = facts.task_id or facts.shown_id
     for dependency in facts.dependencies:
         if is_own_task(facts, dependency.id):
-            yield RULE.at(dependency.span, f"the task depends on itself: {own} → {own}", help="take its own id out")
+            yield RULE.at(dependency.span, f"the task depends on itself: {own} → {own}", help="remove its own id")
             continue
         path = facts.queries.dependency_path(dependency.id)
         if path and not _is_closed_elsewhere(dependency.id, path, facts):

@@ -8,7 +8,7 @@ or a placeholder does not. A complete task keeps the inputs on which it was buil
 at the id in `depends_on`.
 
 Since the compared revision an input has lost the comment that says of which output it is (or the comment has another
-form, which the fix mends), or the task that it is from is not in `depends_on` any more: these are findings, too.
+form, which the fix fixes), or the task that it is from is not in `depends_on` any more: these are findings, too.
 
 ## Why
 
@@ -106,14 +106,14 @@ def _halves(facts: Facts) -> Diagnostics:
         if written and key in comments and (key not in here or written.start() not in sound):
             yield RULE.at(
                 Span(*written.span()),
-                f"the comment of the input of task {heading.id} is none by which it is known to be current",
+                f"the comment of the input of task {heading.id} was changed, so it cannot be checked",
                 help=f"write it again as it was: `{comments[key]}`",
                 fix=Fix(edits=(Edit(*written.span(), comments[key]),)),
             )
         elif heading.is_filled and key in comments and key not in here:
-            message = f"the input of task {heading.id} has lost its comment, by which it is known to be current"
+            message = f"the input of task {heading.id} has lost its `taskstate: input` comment, so it cannot be checked"
             yield RULE.at(span, message, help=f"write below this line again: `{comments[key]}`")
         elif (heading.is_filled or key in here) and key in depended and key not in needed:
-            message = f"task {heading.id} is not in `{_NEEDS}` any more, and {shown(heading.section.title)} is here"
+            message = f"task {heading.id} is no longer in `{_NEEDS}`, but {shown(heading.section.title)} is still here"
             place = facts.value_span(_NEEDS) if _NEEDS in facts.values else span
-            yield RULE.at(place, message, help="write its id there again, or take that part out")
+            yield RULE.at(place, message, help="write its id there again, or remove that part")

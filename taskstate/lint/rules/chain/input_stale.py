@@ -55,7 +55,7 @@ RULE = Rule.of("TS904", __name__, "an upstream output changed after it was pulle
 
 
 _AGAIN = "`--fix` pulls it again; then see whether the work done so far still fits"
-_EDITED = "its output was edited after the task was completed: settle that there first, as TS907 says; then pull it"
+_EDITED = "its output was edited after the task was completed: fix TS907 there first, then pull it"
 
 
 def check(facts: Facts) -> Diagnostics:
@@ -88,5 +88,5 @@ def _place(pulled: ChainInput, upstream: Upstream, facts: Facts) -> Span:
 
 def _changed(pulled: ChainInput) -> str:
     is_empty = pulled.quote.start == pulled.quote.end
-    change = "was taken out after it was pulled" if is_empty else "is not what was pulled"
+    change = "was removed after it was pulled" if is_empty else "is not what was pulled"
     return f"the quote of the output of task {pulled.id} {change} at revision {pulled.revision}"

@@ -1,4 +1,4 @@
-"""output-edited: the output of a complete task is not the one that was handed down.
+"""output-edited: the output of a complete task was edited after its completion.
 
 ## What
 
@@ -35,7 +35,7 @@ from taskstate.typed import TYPE_CHECKING
 if TYPE_CHECKING:
     from taskstate.lint.facts.file_facts import Facts
 
-RULE = Rule.of("TS907", __name__, "the output of a complete task is not the one that was handed down")
+RULE = Rule.of("TS907", __name__, "the output of a complete task was edited after its completion")
 
 
 def check(facts: Facts) -> Diagnostics:
@@ -46,6 +46,6 @@ def check(facts: Facts) -> Diagnostics:
     past = (each for each in comparable(facts) if each.is_complete and is_as_completed(each.document))
     then = next(((each.document, part) for each in past if (part := each.state.section(OUTPUT))), None)
     place = first_change(facts.document, section.body, then[1].body.of(then[0].text)) if then else section.heading
-    message = "this output is not the one that was handed down when the task was completed"
-    again = f'`taskstate reopen {facts.shown_id} --note "WHY"` and completing it hand down what is right'
-    yield RULE.at(place, message, help=f"take it back{shown_by(facts.queries, changed=facts.changed)}, or {again}")
+    message = "this output was edited after the task was completed"
+    again = f'`taskstate reopen {facts.shown_id} --note "WHY"`, edit, and complete it again'
+    yield RULE.at(place, message, help=f"undo the change{shown_by(facts.queries, changed=facts.changed)}, or {again}")

@@ -100,7 +100,7 @@ def check(facts: Facts) -> Diagnostics:
     help_ = (
         f"`taskstate reopen {task} --note WHY` puts it in progress again; `taskstate complete {task}` closes it then"
     )
-    yield RULE.at(facts.value_span("status"), f"the status is complete, which no command has set: {what}", help=help_)
+    yield RULE.at(facts.value_span("status"), f"the status was set to complete by hand: {what}", help=help_)
 
 
 def _unmatched(facts: Facts) -> Diagnostics:
@@ -117,8 +117,8 @@ def _handed_down(facts: Facts) -> Diagnostics:
     """Yield a finding where the record of the output is gone since a compared revision, or names a new file in vain."""
     block = facts.document.front_matter.get(_OUTPUT)
     if block is None and not facts.blocks.edited and any(then.values.get(_OUTPUT) for then in facts.past or ()):
-        message = f"{_BEGINNING}`{_OUTPUT}`, which says what was handed down, is gone"
-        help_ = f"take it back{shown_by(facts.queries, changed=facts.changed)}"
+        message = f"{_BEGINNING}`{_OUTPUT}`, the record of its output, is gone"
+        help_ = f"undo the change{shown_by(facts.queries, changed=facts.changed)}"
         yield RULE.at(facts.value_span("status"), message, help=help_)
     files = block.get("files") if isinstance(block, dict) and facts.past else None
     for index, each in enumerate(files if isinstance(files, list) else ()):
@@ -166,7 +166,7 @@ def _output(document: Document, placed: Placed, waivers: Waivers) -> Diagnostics
         if needed and section is None:
             missing.append(f"{spec.name!r} is missing")
         elif needed and section and empty:
-            yield RULE.at(section.heading, f"{_BEGINNING}{spec.name!r} is empty", help="say what was brought about")
+            yield RULE.at(section.heading, f"{_BEGINNING}{spec.name!r} is empty", help="write what the task achieved")
         if spec.name in group and not empty:
             written.append(spec.name)
     if group and not written and not waivers.covers("output"):

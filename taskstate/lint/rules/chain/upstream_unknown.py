@@ -64,7 +64,7 @@ def check(facts: Facts) -> Diagnostics:
         gone = facts.queries.removed_task(task_id)
         if gone:
             message = f"the state file of task {task_id} is gone, and {where} names it"
-            yield RULE.at(span, message, help=f"{taken_back(*gone)}; if it is to go, take its id out here")
+            yield RULE.at(span, message, help=f"{taken_back(*gone)}; if it is to go, remove its id here")
         else:
             help_ = f"correct the id, or create the task with `taskstate new {task_id} --title TITLE`"
             yield RULE.at(span, f"there is no task {task_id}, and {where} names it", help=help_)

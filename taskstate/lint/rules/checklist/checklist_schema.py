@@ -81,7 +81,7 @@ def check(facts: Facts) -> Diagnostics:
     for feature in facts.sound_features("id", among=facts.spaced_features):
         name = feature.values["id"]
         if not facts.was_there(f'"{name}"'):
-            message = f"the id {shown(name)} has a blank in it, and commands take one word"
+            message = f"the id {shown(name)} contains a space, and commands take one word"
             yield RULE.at(feature.span("id"), message, help=f"write {shown('-'.join(name.split()))}", severity=WARNING)
 
 
@@ -90,7 +90,7 @@ def _no_fence(document: Document, section: Section, facts: Facts) -> Diagnostic:
     unmarked = next((fence for fence in fences if fence.content.of(document.text).lstrip().startswith("{")), None)
     if unmarked:
         message = "the code fence of the Feature Checklist is not marked as `json`"
-        return RULE.at(first_line_of(document, unmarked.span), message, help="write `json` behind its marks")
+        return RULE.at(first_line_of(document, unmarked.span), message, help="write `json` after its opening marks")
     message = "the Feature Checklist has no json fence"
     if any(then.checklist_value for then in comparable(facts)):
         return RULE.at(

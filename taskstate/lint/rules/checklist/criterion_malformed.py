@@ -1,4 +1,4 @@
-"""criterion-malformed: an item among the acceptance criteria is no criterion.
+"""criterion-malformed: an item among the acceptance criteria is not a criterion.
 
 ## What
 
@@ -9,8 +9,8 @@ and may be anything. Paragraphs beside criteria are shown with them, nothing mor
 
 ## Why
 
-What is no criterion is neither open nor met: nobody can check it, and the task would count as complete without it. So
-`taskstate complete` refuses as long as there is one. It has a number, as it has for who reads the list.
+What is not a criterion is neither open nor met: nobody can check it, and the task would count as complete without it.
+So `taskstate complete` refuses as long as there is one. It has a number, as it has for who reads the list.
 
 ## Example
 
@@ -30,7 +30,7 @@ What is no criterion is neither open nor met: nobody can check it, and the task 
 
 `--fix` does, and writes `[x]` only where an `x` stands already. Another mark, such as `[-]` or a check mark, may mean
 anything, so that fix is unsafe. What has no text, and the row of a table, it leaves to you. A sealed section 1 is never
-changed by a fix: correct it by hand, and seal it anew with `taskstate context rebuild`.
+changed by a fix: correct it by hand, and seal it again with `taskstate context rebuild`.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from taskstate.typed import TYPE_CHECKING
 if TYPE_CHECKING:
     from taskstate.lint.facts.file_facts import Facts
 
-RULE = Rule.of("TS310", __name__, "an item among the acceptance criteria is no criterion", fixable=True)
+RULE = Rule.of("TS310", __name__, "an item among the acceptance criteria is not a criterion", fixable=True)
 
 
 def check(facts: Facts) -> Diagnostics:
@@ -66,7 +66,7 @@ def check(facts: Facts) -> Diagnostics:
         line = trimmed(document.text, first_line(document.text, each.span))
         yield RULE.at(
             line,
-            f"{shown(line.of(document.text))} is no criterion: {each.flaw.reason}",
+            f"{shown(line.of(document.text))} is not a criterion: {each.flaw.reason}",
             help=each.flaw.cure + unsafe + sealed_help,
             fix=Fix(edits=(each.edit,), safe=each.is_clear) if each.edit and is_fixed else None,
         )
@@ -79,4 +79,4 @@ def _sealed_help(facts: Facts) -> str:
     sealed_sound = (
         context_seal(facts.document.with_text(mended_text(facts.document)), facts.values) == facts.blocks.context.seal
     )
-    return "" if sealed_sound else f", then seal it anew with `taskstate context rebuild {facts.shown_id}`"
+    return "" if sealed_sound else f", then seal it again with `taskstate context rebuild {facts.shown_id}`"

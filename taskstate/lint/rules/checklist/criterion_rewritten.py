@@ -70,7 +70,7 @@ def check(facts: Facts) -> Diagnostics:
         yield RULE.at(
             place,
             f"criterion {gone.number} was {'reworded' if other else 'removed'}; committed was {shown(gone.text)}",
-            help=f"write `- [{'x' if gone.checked else ' '}] {cut(gone.text)}` again; if that was agreed on, commit it",
+            help=f"write `- [{'x' if gone.checked else ' '}] {cut(gone.text)}` again; if that is agreed, commit this",
         )
 
 
@@ -82,10 +82,10 @@ def _swallowed(facts: Facts, new: list[Criterion]) -> Iterator[tuple[Diagnostic,
             item = rf"(?m)^[ \t]+[-*+] \[[ xX]\][ \t]+{re.escape(gone.text.partition(chr(10))[0])}[ \t]*$"
             if line := re.compile(item).search(facts.document.text, *host.span):
                 message = f"criterion {gone.number} is indented under another, and so a part of that"
-                help_ = f"let `- [{'x' if gone.checked else ' '}] {cut(gone.text)}` begin at the left margin"
+                help_ = f"start `- [{'x' if gone.checked else ' '}] {cut(gone.text)}` at the left margin"
                 hosts = (each for each in facts.lost_criteria if host.text.startswith(each.text))
                 nested = True
                 yield RULE.at(Span(*line.span()), message, help=help_), {gone, *hosts}
         if len(held) > 1 and not nested:
-            message = f"{len(held)} criteria stand in one now: {', '.join(shown(gone.text) for gone in held)}"
-            yield RULE.at(host.span, message, help="let each begin a line of its own with `- [ ]`"), {*held}
+            message = f"{len(held)} criteria are now in one item: {', '.join(shown(gone.text) for gone in held)}"
+            yield RULE.at(host.span, message, help="start each on a line of its own with `- [ ]`"), {*held}

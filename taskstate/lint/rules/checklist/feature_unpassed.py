@@ -51,7 +51,7 @@ def check(facts: Facts) -> Diagnostics:
         if passed.get(name) and feature.values["passes"] is False and not feature.values.get("moved_to"):
             yield RULE.at(
                 feature.span("passes"),
-                f"feature {cut(name)} passed before, and does not any more",
+                f"feature {cut(name)} passed before, and no longer does",
                 help=f"say why in a session; if it was a slip, `{command} --evidence TEXT`",
             )
 

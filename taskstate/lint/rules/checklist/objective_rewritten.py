@@ -97,8 +97,8 @@ def _rewritten(phase: JsonValue, values: Sequence[JsonValue]) -> Diagnostics:
     for approach, _ in dict.fromkeys(missing):
         yield RULE.at(
             new[0].span if len(missing) == len(new) == 1 else entry.key.span,
-            f"the approach {shown(approach)} was tried, and what came of it is gone or says something else",
-            help="put back what was committed; what was learned since is an entry of its own",
+            f"the approach {shown(approach)} was tried, and its result was removed or changed",
+            help="put back what was committed; add what was learned since as a new entry",
         )
 
 

@@ -77,7 +77,7 @@ def check(facts: Facts) -> Diagnostics:
         if is_again and numbers[1] in {"", phase.name}:  # else told below: its fence says which one it is
             yield RULE.at(
                 phase.section.heading,
-                f"phase {phase.name} stands twice",
+                f"phase {phase.name} is there twice",
                 help="put both into one, or give one of them another number here and in its fence",
             )
         seen.add(phase.name.casefold())
@@ -223,7 +223,7 @@ def _times(value: JsonValue, facts: Facts, rule: Rule) -> Diagnostics:
     elif is_timestamp(updated.text) and is_timestamp(started.text) and updated.text < started.text:
         wrong = updated, f"`last_updated` is {updated.text}, which is before `started_at`, {started.text}"
     elif is_timestamp(updated.text) and facts.queries.is_future(updated.text):
-        wrong = updated, f"`last_updated` is {updated.text}, which has not come yet"
+        wrong = updated, f"`last_updated` is {updated.text}, which is in the future"
     if wrong:
         yield rule.at(wrong[0].span, wrong[1], help="write when it was, in UTC", severity=WARNING)
 

@@ -78,7 +78,7 @@ def _unsorted(document: Document, value: JsonValue) -> Diagnostics:
         if other is not None and one is not None and other < one:
             yield RULE.at(
                 first_line_of(document, items[number].span),
-                f"{shown('#'.join(other))} stands behind {shown('#'.join(one))}",
+                f"{shown('#'.join(other))} comes after {shown('#'.join(one))}",
                 help="sort the citations by file and section",
                 fix=Fix(edits=tuple(_sorting(document, items, keys))),
             )
@@ -113,7 +113,7 @@ def _outdated(value: JsonValue, facts: Facts) -> Diagnostics:
             fix = Fix(job="respan") if facts.sealed else Fix(edits=(Edit(*span.span, f'"{now}"'),))
             yield RULE.at(
                 span.span,
-                f"the section {shown(cited.values['section'])} now stands at {now}, and says the same",
+                f"the section {shown(cited.values['section'])} is now at {now}, with the same text",
                 help="`taskstate lint --fix` brings the span up to date",
                 fix=fix,
                 severity=WARNING,

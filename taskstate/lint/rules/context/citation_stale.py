@@ -76,10 +76,10 @@ def _stale(cited: CapturedCitation, standard: Standard | None, facts: Facts, *, 
         help_ = f"{meant}correct the citation where it comes from, then {_recapture(facts)}"
         yield RULE.at(cited.at("section").span, message, help=help_)
     elif status.fault:
-        message = f"the section {shown(section)} of {shown(file)} says something else than when it was cited"
+        message = f"the section {shown(section)} of {shown(file)} has changed since it was cited"
         help_ = f"`taskstate context check {facts.shown_id}` shows what; {_recapture(facts)}"
         yield RULE.at(cited.at("content_sha").span, message, help=help_)
 
 
 def _recapture(facts: Facts) -> str:
-    return f"capture it anew with `{capturing(facts)}`"
+    return f"capture it again with `{capturing(facts)}`"

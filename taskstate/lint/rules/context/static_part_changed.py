@@ -62,8 +62,8 @@ def check(facts: Facts) -> Diagnostics:
     what, place = _change(facts, section)
     yield RULE.at(
         place,
-        f"{what} is not as it was sealed",
-        help=f"take it back{shown_by(facts.queries, changed=facts.changed)}; {_accepted(facts)}",
+        f"{what} was changed after it was sealed",
+        help=f"undo the change{shown_by(facts.queries, changed=facts.changed)}; {_accepted(facts)}",
     )
 
 
@@ -86,7 +86,7 @@ def _accepted(facts: Facts) -> str:
     rebuild = f'`taskstate context rebuild {facts.shown_id} --note "WHY"`'
     task_file = facts.blocks.context.task_file
     if not task_file:
-        return f"or {rebuild} seals what stands here"
+        return f"or {rebuild} seals what is here now"
     return f"or write it into {cut(task_file)} as well, whose words {rebuild} takes and seals"
 
 

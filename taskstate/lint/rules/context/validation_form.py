@@ -2,8 +2,8 @@
 
 ## What
 
-The JSON under `### Validation` is no object with `commands`, a list of texts; or it has a key that the format does not
-know, such as `command`. Keys that begin with `x-` are free. What is no JSON at all is TS005.
+The JSON under `### Validation` is not an object with `commands`, a list of texts; or it has a key that the format does
+not know, such as `command`. Keys that begin with `x-` are free. What is not JSON at all is TS005.
 
 ## Why
 

@@ -74,9 +74,9 @@ def check(facts: Facts) -> Diagnostics:
         elif actual and not actual.startswith(named.sha256):
             yield RULE.at(
                 facts.value_span(*named.keys),
-                f"the artifact {shown(named.path)} holds something else: its SHA-256 is {actual[:16]}…, "
+                f"the artifact {shown(named.path)} was changed: its SHA-256 is {actual[:16]}…, "
                 f"not {named.sha256[:16]}…",
-                help="bring the right file back from where the work was done, or record it anew",
+                help="bring the right file back from where the work was done, or record it again",
             )
     if missing:
         others = len(missing) - 1

@@ -64,7 +64,7 @@ def check(facts: Facts) -> Diagnostics:
     done, names = {role.name for role in facts.done_roles}, facts.config.roles
     for name in facts.unknown_roles:
         entry = facts.entry((_BLOCK, name))
-        message = f"{shown(name)} is no role of this project: {', '.join(names)}"
+        message = f"{shown(name)} is not a role of this project: {', '.join(names)}"
         help_ = "write the role that is meant, or name it under `roles` in the configuration"
         yield RULE.at(entry.key.span if entry else facts.first_line, message, help=help_)
     for ahead, role in pairwise((None, *pipeline(facts.blocks, names)[: len(names)])):
@@ -78,8 +78,8 @@ def _early(facts: Facts, ahead: Role | None, role: Role) -> Diagnostics:
         yield RULE.at(
             facts.value_span(_BLOCK, role.name, "status"),
             f"{role.name} is done, but {ahead.name}, whose turn comes first, is {ahead.status.replace('_', ' ')}",
-            help=f'`taskstate role reopen {facts.shown_id} {role.name} --note "WHY"` takes it back to work, '
-            f"or {ahead.name} is ended first",
+            help=f'`taskstate role reopen {facts.shown_id} {role.name} --note "WHY"` reopens it, '
+            f"or finish {ahead.name} first",
         )
 
 
@@ -91,6 +91,6 @@ def _blocked(facts: Facts, role: Role) -> Diagnostics:
         yield RULE.at(
             facts.value_span(_BLOCK, role.name, key),
             f"{role.name} is done with an open finding: {first_of(waiting, 1)}",
-            help=f'reopen the role (`taskstate role reopen {facts.shown_id} {role.name} --note "WHY"`), then take back '
-            f"what is mended (`{unblock}`)",
+            help=f'reopen the role (`taskstate role reopen {facts.shown_id} {role.name} --note "WHY"`), then withdraw '
+            f"what is fixed (`{unblock}`)",
         )

@@ -49,7 +49,7 @@ def check(facts: Facts) -> Diagnostics:
         times = "once" if role.budget == 1 else f"{role.budget} times"
         yield RULE.at(
             facts.value_span("coordination", role.name, "drift_budget"),
-            f"the working tree was found {times} to be another than {role.name} left, and that is not resolved",
+            f"the working tree drifted {times} from what {role.name} left, and nobody has resolved it",
             help=f"`taskstate snapshot verify {facts.shown_id} --role {role.name}` shows what differs, "
             f'`taskstate snapshot resolve {facts.shown_id} --note "WHY"` accepts what is there',
         )

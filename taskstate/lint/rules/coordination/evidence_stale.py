@@ -1,4 +1,4 @@
-"""evidence-stale: the source of an excerpt no longer holds it.
+"""evidence-stale: the source of an excerpt no longer contains it.
 
 ## What
 
@@ -41,7 +41,9 @@ from taskstate.typed import TYPE_CHECKING
 if TYPE_CHECKING:
     from taskstate.lint.facts.file_facts import Facts
 
-RULE = Rule.of("TS705", __name__, "the source of an excerpt no longer holds it", severity=WARNING, reads=FRONT_MATTER)
+RULE = Rule.of(
+    "TS705", __name__, "the source of an excerpt no longer contains it", severity=WARNING, reads=FRONT_MATTER
+)
 
 _CHANGED, _GONE = "changed", "gone"
 
@@ -54,9 +56,11 @@ def check(facts: Facts) -> Diagnostics:
         if place in seen or (first.isdigit() and last.isdigit() and int(first) > int(last)):
             key = "id" if place in seen else "lines"
             message = (
-                f"two excerpts have the id {shown(str(place))}" if key == "id" else f"the lines {first}-{last} run back"
+                f"two excerpts have the id {shown(str(place))}"
+                if key == "id"
+                else f"the lines {first}-{last} end before they begin"
             )
-            help_ = f"correct it, or cite it anew with `taskstate evidence add {facts.shown_id} --type T --path FILE`"
+            help_ = f"correct it, or cite it again with `taskstate evidence add {facts.shown_id} --type T --path FILE`"
             yield RULE.at(facts.value_span("evidence", index, key), message, help=help_, severity=ERROR)
             continue
         seen.add(place)
@@ -66,9 +70,9 @@ def check(facts: Facts) -> Diagnostics:
             continue  # reported by TS101
         state = facts.queries.excerpt(path, texts.get("lines", ""), sha256)
         if state in {_CHANGED, _GONE}:
-            said = "does not hold it any more" if state == _CHANGED else "is gone, or cannot be read"
+            said = "no longer contains it" if state == _CHANGED else "is gone, or cannot be read"
             yield RULE.at(
                 facts.value_span("evidence", index, "sha256"),
                 f"the evidence {shown(name)}: {shown(path)} {said}",
-                help=f"`taskstate evidence show {facts.shown_id} {shown(name)}` shows both; cite what holds now",
+                help=f"`taskstate evidence show {facts.shown_id} {shown(name)}` shows both; cite the text as it is now",
             )

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 RULE = Rule.of(
     "TS006",
     __name__,
-    "terminal escapes, text direction marks, NUL or other controls stand in the text",
+    "terminal escapes, text direction marks, NUL or other control characters are in the text",
     reads=WHOLE,
 )
 
@@ -73,7 +73,7 @@ def check(facts: Facts) -> Diagnostics:
         more = f", and {others} more in this line" if others else ""
         yield RULE.at(
             spans[0],
-            f"the control character U+{char:04X} ({_name(char)}) stands in the text{more}",
+            f"the control character U+{char:04X} ({_name(char)}) is in the text{more}",
             help="delete it; where it is meant, write its name or, in JSON, an escape such as \\u001b",
         )
 

@@ -68,5 +68,5 @@ def check(facts: Facts) -> Diagnostics:
             yield RULE.at(
                 problem.span,
                 f"the code fence {marks[:20]!r} never closes: everything below it is code",
-                help="close it where the code ends, with a line of the same marks, at least as many",
+                help="close it where the code ends, with a line of at least as many of the same marks",
             )

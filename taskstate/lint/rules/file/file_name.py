@@ -54,7 +54,7 @@ def check(facts: Facts) -> Diagnostics:
     if facts.has_malformed_id:
         yield RULE.at(
             facts.first_line,
-            f"the file name {facts.name!r} holds {facts.task_id!r}, which is no id of a task",
+            f"the file name {facts.name!r} holds {facts.task_id!r}, which is not an id of a task",
             help=f"rename it: an id has at most {names.MAX_ID} letters and digits, joined by single . _ or -",
         )
         return
@@ -63,7 +63,7 @@ def check(facts: Facts) -> Diagnostics:
         if key != "task_id":
             yield _of_handoff(facts, key)
         elif node:
-            place = "lies in the folder of" if facts.file_type == "handoff" else "is by its name that of"
+            place = "lies in the folder of" if facts.file_type == "handoff" else "has the name of"
             message = f"the file {place} task {facts.task_id}, and its task_id is {node.text!r}"
             yield RULE.at(node.span, message, help=_help(facts.document, facts, node.text))
 
@@ -72,7 +72,7 @@ def _near(facts: Facts) -> Diagnostics:
     """Yield the finding about a file that is only nearly called as a state file is."""
     told = facts.values.get("task_id")
     task_id = told if isinstance(told, str) and names.is_id(told) else names.near_id(facts.name)
-    message = f"no command sees this file: by its name {facts.name!r} it is no state file"
+    message = f"no command sees this file: by its name {facts.name!r} it is not a state file"
     yield RULE.at(
         facts.first_line, message, help=f"rename it to `task-{task_id}-state.md`; `taskstate doctor` says how"
     )
@@ -85,7 +85,7 @@ def _help(document: Document, facts: Facts, told: str) -> str:
     write = f'write `task_id: "{facts.task_id}"`'
     if is_meant or not names.is_id(told):
         return f"{write}; if the name is wrong, rename the file"
-    return f"rename the file to `task-{told}-state.md`; where that is another file, {write}, and change the title line"
+    return f"rename the file to `task-{told}-state.md`; if that file exists, {write}, and change the title line"
 
 
 def _of_handoff(facts: Facts, key: str) -> Diagnostic:

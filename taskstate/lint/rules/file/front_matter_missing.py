@@ -58,7 +58,7 @@ def check(facts: Facts) -> Diagnostics:
         line = document.position(document.front_matter.content.end).line + 1
         yield RULE.at(
             facts.first_line,
-            f"{_UNCLOSED}: the next `---` stands in line {line}, below the body's headings",
+            f"{_UNCLOSED}: the next `---` is in line {line}, below the body's headings",
             help="put a line `---` between the last key and the title",
         )
     for problem in facts.front_matter_problems:
@@ -76,7 +76,7 @@ def _help(document: Document, facts: Facts) -> str:
     if facts.file_type == "state" and any(then.front_matter for then in facts.past or ()):
         return facts.queries.damage() or "`taskstate doctor --fix` brings its last good text back"
     if facts.file_type != "state":
-        return "`taskstate rule TS002` shows the least that must stand there"
+        return "`taskstate rule TS002` shows the keys that it needs"
     if is_older(document):
         path = shlex.quote(f"{facts.folder}/{facts.name}".lstrip("/"))
         return f"`taskstate migrate {path}` brings a file of an older form into the present one"
@@ -84,9 +84,9 @@ def _help(document: Document, facts: Facts) -> str:
         return "`taskstate doctor --fix` brings its last good text back, if it ever had one"
     key = keys_without_front_matter(document)
     if key is None:
-        return "`taskstate rule TS002` shows the least that must stand there"
+        return "`taskstate rule TS002` shows the keys that it needs"
     line = document.position(key).line  # counted from 0: the number of the line above
     if line and document.text[:key].rstrip("\r\n").endswith("---"):
         fence = ", and the end of the code fence around it" if "```" in document.text[:key] else ""
-        return f"it stands in line {line}: delete what stands above that{fence}"
+        return f"the front matter begins in line {line}: delete what is above it{fence}"
     return f"write a line `---` above `taskstate:` in line {line + 1}"

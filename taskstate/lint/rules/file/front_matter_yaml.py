@@ -51,23 +51,23 @@ if TYPE_CHECKING:
 RULE = Rule.of("TS003", __name__, "the front matter is not valid YAML", fixable=True, reads=WHOLE)
 
 _HELP = {
-    "duplicate-key": "keep the one that holds, and delete the other",
+    "duplicate-key": "keep the right one, and delete the other",
     "tag": "delete the tag: the schema says what type a value has",
     "aliases": "write the values out instead of referring to them",
     "nesting": "put what is nested so deeply into a file of its own, and name its path here",
     "tab-indent": "indent with spaces",
     "syntax": "a value with special characters belongs in double quotes; indentation is made of spaces",
     "not-a-mapping": "write lines of the form `key: value`",
-    "no-blank": "put a blank behind the colon",
+    "no-blank": "put a space after the colon",
     "quote-unclosed": "close the quote at the end of the value",
     "bracket-unclosed": "close the bracket at the end of the value",
     "equals-sign": "write `key: value`",
     "doubled": "delete this line",
-    "second": "delete it, with the marks around it, once the first one says what holds",
+    "second": "delete it, with the marks around it, once the first one is right",
     "remark": "begin it with `#`, or delete it",
-    "list-item": "put it, indented by two blanks, below the key that it belongs to, or delete it",
+    "list-item": "put it, indented by two spaces, below the key that it belongs to, or delete it",
     "not-an-entry": "write it as `key: value`; begin it with `#` if it is a remark; or delete it",
-    "indentation": "let it begin in the same column as the other lines of its block",
+    "indentation": "indent it like the other lines of its block",
 }
 _DEFAULT_HELP = "put the value in double quotes"
 _OTHER_RULES = ("front-matter-missing", "front-matter-unclosed")  # reported by TS002
@@ -91,7 +91,7 @@ def check(facts: Facts) -> Diagnostics:
         is_same = first is not None and first.of(document.text).strip() == second.of(document.text).strip()
         fix = (Edit(*second, ""),) if is_same else ()
         place = first_line_of(document, second)
-        yield _finding(place, "the front matter stands here a second time: only the first is read", "second", fix)
+        yield _finding(place, "this is a second front matter: only the first is read", "second", fix)
 
 
 def _within_lines(text: str, fix: tuple[Edit, ...]) -> tuple[Edit, ...]:

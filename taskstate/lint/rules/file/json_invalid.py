@@ -72,7 +72,7 @@ def check(facts: Facts) -> Diagnostics:
                 message = f"the {'fence' if fence else 'file'} ends before what begins in line {{}} is closed"
                 message = message.format(line_of(document, span))
                 span = Span(line_start(text, end), end)
-                help_ = "write its end, or take it back from git; nothing of this JSON is read until then"
+                help_ = "write its end, or restore it from git; nothing of this JSON is read until then"
             else:
                 message = f"not valid JSON: {fault.message}"
                 correct = "delete one of the two" if fault.kind == "duplicate-key" else "correct it here"

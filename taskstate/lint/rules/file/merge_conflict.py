@@ -45,11 +45,13 @@ def check(facts: Facts) -> Diagnostics:
     for conflict in facts.conflicts:
         if conflict.span == conflict.marker:
             message = "a marker of a merge conflict is left here"
-            yield RULE.at(conflict.marker, message, help="delete this line, once what is above and below it holds")
+            yield RULE.at(
+                conflict.marker, message, help="delete this line, once the lines above and below it are right"
+            )
             continue
         last = facts.document.position(conflict.span.end).line + 1
         yield RULE.at(
             conflict.marker,
             f"a merge conflict begins here and ends in line {last}",
-            help="decide what holds, and delete the lines of the markers; nothing else is said of what they touch",
+            help="keep the right lines, and delete the markers; until then what they touch is not checked",
         )

@@ -57,11 +57,13 @@ def check(facts: Facts) -> Diagnostics:
     own = own_file(facts.name)
     status = facts.values.get("status")
     if own is not None and own.type == "archive":
-        message = f"the archive of task {facts.shown_id} is gone, and its state file stands for sessions in it"
+        message = f"the archive of task {facts.shown_id} is gone, and its state file refers to sessions in it"
         yield RULE.at(facts.first_line, message, help=_cure(facts))
     elif status not in CLOSED:
         message = f"the state file of task {facts.shown_id} is gone, and the task was {_words(status)}"
-        yield RULE.at(facts.first_line, message, help=f"{_cure(facts)}; complete or drop the task before its file goes")
+        yield RULE.at(
+            facts.first_line, message, help=f"{_cure(facts)}; complete or drop a task before you delete its file"
+        )
 
 
 def _words(status: object) -> str:
@@ -72,7 +74,7 @@ def _cure(facts: Facts) -> str:
     """Return the command that brings the file back."""
     names = facts.queries.earlier_names()
     if not names:
-        return "take it back from git"
+        return "restore it from git"
     path = f"{facts.folder}/{facts.name}".lstrip("/")
     revision, _, prefix = names[0].removesuffix(path).rpartition(":")
     return taken_back(revision, f"{prefix}{path}")

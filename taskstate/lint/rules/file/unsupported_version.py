@@ -19,8 +19,9 @@ task_id: "101"
 
 ## Instead
 
-For a newer version, install the program that wrote it: `pip install --upgrade taskstate`, `uv tool upgrade taskstate`,
-or `pipx upgrade taskstate`. Where the number was mistyped or lost, write the current version:
+For a newer version, install the program that wrote it, as you installed this one but from a newer checkout or commit; a
+tool that follows a branch is brought up to date by `uv tool upgrade taskstate` or `pipx upgrade taskstate`. Where the
+number was mistyped or lost, write the current version:
 
 ```yaml
 taskstate: 1
@@ -62,8 +63,8 @@ def check(facts: Facts) -> Diagnostics:
     elif facts.newer:
         yield RULE.at(
             version.span,
-            f"the format version {facts.version} is newer than {FORMAT}, the newest one known here",
-            help="use the program that wrote it, or a newer one; nothing else is said of this file",
+            f"the format version {facts.version} is newer than {FORMAT}, the newest that this taskstate knows",
+            help="update taskstate; the rest of the file is not checked",
         )
     elif facts.version is None:
         shown = version.span.of(facts.document.text)[:_SHOWN] if version.kind == "scalar" else f"a {version.kind}"

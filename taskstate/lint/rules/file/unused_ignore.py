@@ -5,7 +5,7 @@
 A comment `<!-- taskstate: ignore TS404 reason -->` (in the front matter `# taskstate: ignore TS104 reason`) silences
 the findings of the named rules on the line below it, or in the whole code fence that begins there; `ignore-start` does
 so down to `ignore-end`, and `ignore-file` in the whole file. This one names a rule that finds nothing there, a rule
-that does not exist, or no rule at all; or it is no directive, although it looks like one: it stands behind other text,
+that does not exist, or no rule at all; or it is not a directive, although it looks like one: it comes after other text,
 it is written differently, or its range has no begin or no end. Rules that are not checked in this run (because they are
 not selected, or need git, say) are not counted. Rules that guard what was committed (TS012, TS305, TS307, TS405, TS407,
 TS606, TS607), and those of faults that hide a part (TS002 to TS005, TS007, TS009, TS201, TS207, TS209), can be silenced
@@ -26,7 +26,7 @@ Who writes one that is none believes that its reason has been recorded.
 ## Instead
 
 Remove the comment, or put it on the line directly above the fault that it is meant for. `--fix` removes the codes that
-silence nothing, and the whole line where none is left; what is no directive it leaves alone.
+silence nothing, and the whole line where none is left; what is not a directive it leaves alone.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ if TYPE_CHECKING:
 
 RULE = Rule.of("TS010", __name__, "a directive silences nothing", severity="warning", fixable=True)
 
-_HELP = "take it away, or put it directly above the fault it is for"
-_OF_A_GUARD = "take it away; only the configuration switches that off"
+_HELP = "delete it, or put it directly above the fault it is for"
+_OF_A_GUARD = "delete it; only the configuration can switch that off"
 _MAX_TRIED = 10
 
 

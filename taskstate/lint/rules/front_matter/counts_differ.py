@@ -46,8 +46,8 @@ RULE = Rule.of(
 )
 
 _GONE = "`taskstate doctor --fix` brings them back; `taskstate doctor --let-go {}` accepts that"
-_MISTYPED = "all sessions of the compared revision are there: `taskstate doctor --let-go {}` puts the numbers right"
-_HELP = "`--fix` and every command that writes the file put it right"
+_MISTYPED = "no committed session is missing: `taskstate doctor --let-go {}` corrects the numbers"
+_HELP = "`--fix` corrects it, and so does every command that writes the file"
 
 
 def check(facts: Facts) -> Diagnostics:

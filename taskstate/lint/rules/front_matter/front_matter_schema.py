@@ -75,13 +75,13 @@ def check(facts: Facts) -> Diagnostics:
         message = f"`kind` is missing, and the body has the sections of the kind {kind.name}"
         yield RULE.at(facts.value_span("taskstate"), message, help=f"{_right_kind(facts)} below `taskstate`")
     for key in () if facts.blocks.edited else facts.keys_of_permanent:  # where a seal is over it, that tells
-        yield RULE.at(facts.value_span(key), f"`{key}` is a key of permanent tasks alone", help="take it out")
+        yield RULE.at(facts.value_span(key), f"`{key}` is a key of permanent tasks alone", help="remove it")
 
 
 def _right_kind(facts: Facts) -> str:
     """Return what to write for a kind that is wrong; an ordinary task needs none, wherever the key stands."""
     is_task = facts.kind.name == TASK
-    return "take `kind` out: without it this is a task" if is_task else f"write `kind: {facts.kind.name}`"
+    return "remove `kind`: without it this is a task" if is_task else f"write `kind: {facts.kind.name}`"
 
 
 def _is_reported_as_version(fault: SchemaFault, facts: Facts) -> bool:
@@ -122,11 +122,11 @@ def _help(fault: SchemaFault, facts: Facts) -> str:
     is_required = fault.keyword == "required"
     key = str(fault.path[0] if fault.path else fault.key)
     if key in {*SEALED_KEYS, "audit"} and facts.changed:
-        return f"take the change back{shown_by(facts.queries, changed=facts.changed)}: only commands write it"
+        return f"undo the change{shown_by(facts.queries, changed=facts.changed)}: only commands write it"
     line = _committed(key, facts)
     if line and fault.path:
         return f"write `{cut(line)}`, as committed"
     if is_required:
         example = cut(line) or {"taskstate": f"taskstate: {FORMAT}"}.get(key, f"{fault.key}: …")
         return f"add `{example}`{'' if fault.path else _place(key, facts)}{', as committed' if line else _SHOWN}"
-    return "correct the value, or take the key out where it is optional"
+    return "correct the value, or remove the key if it is optional"

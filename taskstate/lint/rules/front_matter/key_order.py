@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 RULE = Rule.of(
     "TS106",
     __name__,
-    "keys of the front matter stand out of their canonical order",
+    "keys of the front matter are out of order",
     severity=WARNING,
     fixable=True,
     reads=FRONT_MATTER,
@@ -70,7 +70,7 @@ def check(facts: Facts) -> Diagnostics:
                 continue  # where it stands does not matter until it is right, which may be that it goes
             yield RULE.at(
                 key.span,
-                f"the key {shown(key.text)} stands out of order",
+                f"the key {shown(key.text)} is out of order",
                 help=f"move it {_place(disorder, key.text)}",
                 fix=Fix(edits=disorder.edits),
             )
@@ -92,4 +92,4 @@ def _place(disorder: Disorder, key: str) -> str:
     """Return in words where a key belongs: behind the key that precedes it in order, or to the front."""
     present = {entry.key.text for entry in disorder.mapping.entries}
     before = [each for each in disorder.order[: disorder.order.index(key)] if each in present]
-    return f"behind {shown(before[-1])}" if before else "to the front"
+    return f"after {shown(before[-1])}" if before else "to the front"

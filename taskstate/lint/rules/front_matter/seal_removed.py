@@ -44,7 +44,7 @@ RULE = Rule.of("TS607", __name__, "a seal that was committed is gone", reads=FRO
 _VERSION_SEAL = "version_seal"  # of permanent tasks
 _CURES = {
     "audit": '`taskstate doctor --reseal {} --note "why it is right"`',
-    "context": "`taskstate context init {}`, which seals it anew",
+    "context": "`taskstate context init {}`, which seals it again",
 }
 
 
@@ -61,7 +61,7 @@ def check(facts: Facts) -> Diagnostics:
         yield RULE.at(
             facts.value_span(block) if is_there else facts.first_line,
             f"`{block}.seal`, which was committed, is gone{'' if is_there else ' with its block'}",
-            help=f"take `{block}` back as it was committed, or accept the file with {cure.format(facts.shown_id)}",
+            help=f"restore `{block}` as committed, or accept the file with {cure.format(facts.shown_id)}",
         )
 
 

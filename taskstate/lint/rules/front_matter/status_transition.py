@@ -80,7 +80,7 @@ def check(facts: Facts) -> Diagnostics:
         yield RULE.at(
             facts.value_span("status"),
             f"the status was `{earlier}`, and is `{now}` again",
-            help=f"write `status: {earlier}` again; the status of what cannot go on is `blocked`",
+            help=f"write `status: {earlier}` again; a task that cannot go on is `blocked`",
             fix=Fix(edits=(Edit(*facts.value_span("status"), earlier),)),
         )
 
@@ -89,7 +89,7 @@ def _opening(facts: Facts, closed: str) -> str:
     """Return how a task that a hand has opened is opened; where no command closed it, none knows that it was closed."""
     command = f"`taskstate reopen {facts.shown_id} --note TEXT`"
     if facts.values.get("status") in CLOSED or facts.blocks.is_closed:
-        return f"{command} records who opened it and why; if nobody meant to, write `status: {closed}` again"
+        return f"{command} records who opened it and why; if it was a mistake, write `status: {closed}` again"
     return f"write `status: {closed}` again; then {command} opens the task"
 
 

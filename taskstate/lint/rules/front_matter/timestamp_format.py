@@ -67,9 +67,9 @@ def _finding(path: KeyPath, node: Node) -> Diagnostic:
     shown = repr(node.text[:_SHOWN] + ("…" if len(node.text) > _SHOWN else ""))
     rewritten = _rewritten(node.text)
     problem = (
-        "no moment of the calendar"
+        "not a date that exists"
         if re.compile(_EXACT).fullmatch(node.text)
-        else "no time of the form YYYY-MM-DDTHH:MM:SSZ"
+        else "not a time of the form YYYY-MM-DDTHH:MM:SSZ"
     )
     fix = None
     if rewritten and not node.pinned and node.style in {"plain", "single", "double"}:

@@ -48,10 +48,13 @@ def check(facts: Facts) -> Diagnostics:
     if not key:
         return
     if facts.queries.is_future(facts.values[key]):
-        problem = "has not come yet"
+        problem = "is in the future"
         help_ = "correct it; if the clock of this machine is wrong, set that"
     elif key == "created_at":
-        problem, help_ = "is after the first session", "take it back: a task is created before anybody works on it"
+        problem, help_ = (
+            "is after the first session",
+            "restore the old value: a task is created before its first session",
+        )
     else:
         problem = f"is before `created_at`, {facts.values['created_at']}"
         help_ = "correct the one that is wrong"

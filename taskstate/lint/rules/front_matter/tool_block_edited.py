@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 RULE = Rule.of(
     "TS606",
     __name__,
-    "a tool-written block does not match `audit.seal`; says which commands mend it",
+    "a tool-written block does not match `audit.seal`; says which commands fix it",
     reads=FRONT_MATTER,
 )
 
@@ -63,8 +63,8 @@ def check(facts: Facts) -> Diagnostics:
         edited = _edited(facts, sealed)
         yield RULE.at(
             _place(facts, sealed, edited) if sealed and edited else facts.value_span("audit", "seal"),
-            f"{_subject(edited)} was changed by hand, or taken out: `audit.seal` does not agree with it",
-            help=f"take the change back{shown_by(facts.queries, changed=facts.changed)}, or accept it with "
+            f"{_subject(edited)} was changed or removed by hand: it does not match `audit.seal`",
+            help=f"undo the change{shown_by(facts.queries, changed=facts.changed)}, or accept it with "
             f'`taskstate doctor --reseal {facts.shown_id} --note "why it is right"`',
         )
 

@@ -57,7 +57,7 @@ def check(facts: Facts) -> Diagnostics:
     excess = _excess(pieces)
     if excess:
         piece, problem = excess
-        help_ = "leave the one step to begin with, in one paragraph; what comes after it is an objective of the phase"
+        help_ = "keep only the first step, in one paragraph; write later steps as objectives of the phase"
         yield from handoff.at(RULE, first_line_of(facts.document, piece.span), f"the next action {problem}", help=help_)
 
 

@@ -140,7 +140,7 @@ def _wrong_target(facts: Facts, named: str) -> str:
     own = own_file(facts.name)
     if own is None or not own.id or is_handoff_path(named, own.id):
         return ""
-    return f"the open handoff {shown(named)} is no handoff document of task {own.id}"
+    return f"the open handoff {shown(named)} is not a handoff document of task {own.id}"
 
 
 def _disagreement(named: str, documents: tuple[WrittenHandoff, ...]) -> str:

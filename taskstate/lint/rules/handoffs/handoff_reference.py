@@ -71,7 +71,7 @@ def check(facts: Facts) -> Diagnostics:
             RULE,
             passage.span,
             f"the repository has no {shown(passage.text)}",
-            help="correct the path; it begins at the repository's root, with what to look for behind a comma",
+            help="correct the path: it begins at the repository's root; what to look for follows a comma",
         )
 
 

@@ -54,8 +54,8 @@ def check(facts: Facts) -> Diagnostics:
     found = [first_other(*(_lines(each, then) for each in (facts, then))) for then in comparable(facts)]
     if found and all(found) and (other := found[0]):
         place = first_line_of(facts.document, Span(other[0], len(facts.document.text)))
-        help_ = f"write again, here or where it stood: `{cut(other[1])}`" if other[1] else "take this line out"
-        yield RULE.at(place, f"what was recorded was edited; committed was {cut(other[1])!r}", help=help_)
+        help_ = f"write it again, here or at its old place: `{cut(other[1])}`" if other[1] else "remove this line"
+        yield RULE.at(place, f"this record was edited; committed was {cut(other[1])!r}", help=help_)
 
 
 def _lines(facts: Facts, then: Facts) -> list[tuple[int, str]]:

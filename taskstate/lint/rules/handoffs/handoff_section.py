@@ -105,7 +105,7 @@ def _span(handoff: HandoffFacts, spec: SectionSpec) -> Span:
 
 def _absent(handoff: HandoffFacts, spec: SectionSpec) -> str:
     hidden = handoff.outline.hidden.get(spec.key)
-    where = f": it stands in {hidden.within}, where it is no heading" if hidden else ""
+    where = f": it stands in {hidden.within}, where it is not a heading" if hidden else ""
     return f"the section {spec.heading!r} is missing{where}"
 
 
@@ -122,11 +122,11 @@ def _help(handoff: HandoffFacts, spec: SectionSpec) -> str:
 
 def _misplaced(handoff: HandoffFacts) -> Diagnostics:
     for placed in handoff.outline.repeated:
-        message = f"the section {placed.spec.heading!r} stands twice"
+        message = f"the section {placed.spec.heading!r} is there twice"
         yield from handoff.at(RULE, placed.section.heading, message, help="put both into one")
     for placed in handoff.outline.displaced:
         before, behind = handoff.outline.neighbours(placed.spec)
-        position = f"before {shown(behind.title)}" if behind else f"behind {shown(before.title)}" if before else "first"
+        position = f"before {shown(behind.title)}" if behind else f"after {shown(before.title)}" if before else "first"
         message = f"the section {placed.spec.heading!r} is out of order"
         yield from handoff.at(RULE, placed.section.heading, message, help=f"move it {position}")
 
@@ -144,7 +144,7 @@ def _title(handoff: HandoffFacts, facts: Facts) -> Diagnostics:
         message = "the title line does not say the phase and the time" if title else "the title line is missing"
         yield from handoff.at(RULE, span, message, help=f"write `{line}`")
     for other in [each for each in facts.document.sections if each.level < SECTION][1:]:
-        help_ = "take it out, or write it as a heading of level 3"
+        help_ = "remove it, or write it as a heading of level 3"
         yield from handoff.at(
             RULE, other.heading, f"a second title, {shown(other.title)}, ends the section", help=help_
         )
@@ -154,7 +154,7 @@ def _unknown(handoff: HandoffFacts) -> Diagnostics:
     """Yield a finding for each section that handoffs do not have, and that is not meant as one of theirs."""
     meant = {each.span.start for each in handoff.outline.near.values()}
     for section in (each for each in handoff.outline.undeclared if each.span.start not in meant):
-        message = f"{shown(section.title)} is no section of a handoff: nobody looks for it"
+        message = f"{shown(section.title)} is not a section of a handoff: nobody looks for it"
         yield from handoff.at(RULE, section.heading, message, help="put it under one of the six")
 
 
@@ -169,7 +169,7 @@ def _incomplete(handoff: HandoffFacts) -> Diagnostics:
             allowed = " or `None.`" if name in MAY_BE_NONE else ""
             yield from handoff.at(RULE, heading, f"the section {name!r} {problem}", help=f"write it{allowed}")
         elif name not in MAY_BE_NONE and reading.says_none(name):
-            help_ = "say it; what has no next step needs no successor"
+            help_ = "write the next step; without one there is nothing to hand over"
             yield from handoff.at(RULE, heading, f"the section {name!r} says that there is none", help=help_)
         elif name == STATE and (handoff.is_ours or handoff.is_stray):
             missing = ", ".join(f"`- {label}:`" for label in LABELS if label.lower() not in reading.labelled)

@@ -59,7 +59,7 @@ def check(facts: Facts) -> Diagnostics:
     if reading.size > limits.max_kb * KB:
         excesses.append(f"{reading.size / KB:.1f} KB, and the limit is {limits.max_kb} KB")
     if excesses:
-        help_ = "leave what the successor cannot begin without; put the rest into a session, or a file to refer to"
+        help_ = "keep what the successor needs to begin; put the rest into a session, or a file to refer to"
         span = first_line_of(document, reading.body)
         yield from handoff.at(RULE, span, f"the handoff has {'; and '.join(excesses)}", help=help_)
     items = reading.passages(CONTEXT)
@@ -68,5 +68,5 @@ def check(facts: Facts) -> Diagnostics:
             RULE,
             first_line_of(document, items[MOST_CONTEXT].span),
             f"critical context has {len(items)} items, and the limit is {MOST_CONTEXT}",
-            help=f"keep the {MOST_CONTEXT} that nobody can go on without",
+            help=f"keep the {MOST_CONTEXT} most important ones",
         )

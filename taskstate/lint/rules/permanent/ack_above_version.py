@@ -54,5 +54,5 @@ def check(facts: Facts) -> Diagnostics:
             yield RULE.at(
                 facts.value_span("acks", agent),
                 f"{shown(agent)} has confirmed v{number}, and the newest version is v{version}",
-                help=f"write at most {version}, or take it out; {ack} confirms what there is",
+                help=f"write at most {version}, or remove it; {ack} confirms what there is",
             )

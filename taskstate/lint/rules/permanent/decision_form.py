@@ -85,13 +85,13 @@ def check(facts: Facts) -> Diagnostics:
         if match and child not in declared and child.level <= PART_LEVEL + 1:
             meant.add(int(match[1]))
             form = f"write `### AD-{int(match[1])}: {match[2]}`"
-            yield RULE.at(child.heading, f"{shown(child.title)} is no heading of a decision", help=form)
+            yield RULE.at(child.heading, f"{shown(child.title)} is not a heading of a decision", help=form)
     known = {*meant, *(each.number for each in found)}
     for line in compiled(_WITHOUT_MARKS).finditer(facts.document.text, *section.body):
         if int(line[1]) not in known:
             meant.add(int(line[1]))
             form = f"write `### AD-{int(line[1])}: {line[2].strip()}`"
-            yield RULE.at(Span(*line.span()), f"{shown(line[0])} is no heading of a decision", help=form)
+            yield RULE.at(Span(*line.span()), f"{shown(line[0])} is not a heading of a decision", help=form)
     yield from _numbers(section, found, meant, facts)
     for each in found:
         yield from _labels(each, facts)

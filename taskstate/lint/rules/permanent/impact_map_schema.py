@@ -77,7 +77,7 @@ def _without_fence(facts: Facts) -> Diagnostics:
     text, fences = facts.document.text, facts.document.blocks_in(section.own, "fence")
     if f'"{MODULES}"' in section.own.of(text):
         place = first_line_of(facts.document, fences[0].span) if fences else section.heading
-        help_ = "write `json` behind its marks" if fences else "write ```json above it, and ``` below it"
+        help_ = "write `json` after its opening marks" if fences else "write ```json above it, and ``` below it"
         yield RULE.at(place, "the map is not in a fence marked as `json`", help=help_)
         return
     past = [(each, then.document.text) for then in facts.past or () if (each := stored_in(then.state))]
@@ -115,7 +115,7 @@ def _circles(value: JsonValue) -> Diagnostics:
         yield RULE.at(
             places[circle[0]],
             f"the module {shown(circle[0])} depends on itself: {cut(' -> '.join(circle))}",
-            help='take a dependency out, or write `"circle_allowed": true` where it is meant',
+            help='remove a dependency, or write `"circle_allowed": true` where it is meant',
         )
 
 
@@ -164,8 +164,8 @@ def _faults_of_link(facts: Facts) -> Diagnostics:
     own = f"task-{facts.shown_id}-impact-map.json"
     stored = stored_in(facts.state) if named else None
     if named and stored and stored.text is not None:
-        message = f"a map stands here, and the section names the file {named[0]} as well"
-        help_ = "take out the one that does not hold; readers take the map that stands here"
+        message = f"there is a map here, and the section names the file {named[0]} as well"
+        help_ = "delete the wrong one; readers use the map that is here"
         yield RULE.at(first_line_of(facts.document, stored.place), message, help=help_)
     elif named and named[0].rpartition("/")[2].casefold() != own.casefold():
         message = f"the section names {shown(named[0])}, and the map of this task is in {own}"
@@ -182,4 +182,4 @@ def _faults_of_link(facts: Facts) -> Diagnostics:
     elif not is_sealed:  # else the file was edited: TSP07 tells it there
         command = f'taskstate permanent update {facts.shown_id} --section "{IMPACT_MAP}" --from {quoted(link.path)}'
         message = f"{link.path} does not have the SHA-256 that this section gives"
-        yield RULE.at(link.span, message, help=f"take it back with git, or make it the next version: `{command}`")
+        yield RULE.at(link.span, message, help=f"restore it from git, or make it the next version: `{command}`")

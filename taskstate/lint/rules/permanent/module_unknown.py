@@ -106,7 +106,7 @@ def _finding(node: Node, entry: Node, name: str, near: str) -> Diagnostic:
     return RULE.at(
         node.span,
         f"the {KINDS[name]} {shown(owner.text) if owner else ''} names {shown(node.text)}, and no module has that id",
-        help=f"{meant}add the module (`planned` while it has no files), or take the id out",
+        help=f"{meant}add the module (`planned` while it has no files), or remove the id",
     )
 
 

@@ -56,6 +56,6 @@ def check(facts: Facts) -> Diagnostics:
     if first is not None and names.id_key(first) < names.id_key(facts.shown_id):
         yield RULE.at(
             facts.value_span("kind"),
-            f"task {cut(first)} is an active permanent task too, and everybody reads that one",
-            help=f"`taskstate permanent close {facts.shown_id}` closes this one once what counts is in the other",
+            f"task {cut(first)} is an active permanent task, too, and everybody reads that one",
+            help=f"`taskstate permanent close {facts.shown_id}` closes this one; first move what is needed there",
         )

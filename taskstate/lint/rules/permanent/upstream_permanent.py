@@ -48,6 +48,6 @@ def check(facts: Facts) -> Diagnostics:
         if any(each.kind == PERMANENT for each in facts.queries.upstream(dependency.id) or ()):
             yield RULE.at(
                 dependency.span,
-                f"task {dependency.id} is a permanent task, which hands nothing down",
-                help=f"take {dependency.id} out of `depends_on`: every task reads the permanent task anyway",
+                f"task {dependency.id} is a permanent task, which has no output to pull",
+                help=f"remove {dependency.id} from `depends_on`: every task reads the permanent task anyway",
             )

@@ -1,9 +1,9 @@
-"""version-missing: the Change Log lacks a version, or has a line that is none.
+"""version-missing: the Change Log lacks a version, or has a malformed line.
 
 ## What
 
 The Change Log of a permanent task has one line for each version, newest first, without gaps, and the newest is the
-`version` of the front matter. Findings are: a line that is no version, a version that is missing, one that is there
+`version` of the front matter. Findings are: a line that is not a version, a version that is missing, one that is there
 twice, in the wrong place, or reworded or renumbered since the compared revision, a `version` that the Change Log does
 not have, and one that is gone from the front matter. The newest 50 lines stay in the document, and older ones are in
 the archive file; the line that begins a document, with `all` as its sections, may have any number.
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from taskstate.model.permanent import LoggedVersion
     from taskstate.syntax.document import Section
 
-RULE = Rule.of("TSP03", __name__, "the Change Log lacks a version, or has a line that is none")
+RULE = Rule.of("TSP03", __name__, "the Change Log lacks a version, or has a malformed line")
 
 _FORM = "`- {} - <time> - <actor> - <sections>: <summary>`"
 
@@ -76,8 +76,8 @@ def check(facts: Facts) -> Diagnostics:
     for (before, _), (version, span) in pairwise([(True, section.heading), *lines]):
         if version is not None or before is None:  # lines in a row have one cause
             continue
-        help_ = f"write it as {_FORM.format('v<number>')}, or take it back from git; other remarks belong under Notes"
-        yield RULE.at(span, "this line of the Change Log is no version", help=help_)
+        help_ = f"write it as {_FORM.format('v<number>')}, or restore it from git; other remarks belong under Notes"
+        yield RULE.at(span, "this line of the Change Log is not a version", help=help_)
     if damaged:
         return  # it may be that of the version that is missing
     sound = [_Line(version, span) for version, span in lines if version]
@@ -106,7 +106,7 @@ def _gaps(lines: list[_Line]) -> Diagnostics:
     if ordered == [*range(max(ordered, default=0), max(ordered, default=0) - len(ordered), -1)]:
         moved = [(line, number) for line, number in zip(lines, ordered, strict=True) if line.version.number != number]
         for line, number in moved[:1]:
-            message = f"v{line.version.number} stands in the place of v{number}"
+            message = f"v{line.version.number} is where v{number} belongs"
             yield RULE.at(line.span, message, help="sort the lines: the newest version is on top")
         return
     twice = next((above for above, number in pairwise(numbers) if above == number and number - 1 not in numbers), 0)
@@ -116,7 +116,7 @@ def _gaps(lines: list[_Line]) -> Diagnostics:
             continue
         if number > expected:
             is_twice = number == above.version.number
-            message = f"v{number} stands twice" if is_twice else f"v{number} stands below v{above.version.number}"
+            message = f"v{number} is there twice" if is_twice else f"v{number} is below v{above.version.number}"
             help_ = "delete one of the two" if is_twice else "sort the lines: the newest version is on top"
             if number == twice:
                 message, help_ = (
@@ -183,4 +183,4 @@ def _missing_end(lines: list[_Line], facts: Facts) -> Diagnostics:
 
 
 def _take_back(number: int) -> str:
-    return f"take the line back from git, or write it as {_FORM.format(f'v{number}')}"
+    return f"restore the line from git, or write it as {_FORM.format(f'v{number}')}"

@@ -6,7 +6,7 @@ A section of the permanent task (User Intent, Codebase Impact Map, Architecture 
 has other content than its version had when a command gave it; blanks, bullets and the layout of JSON do not count.
 Without a `version_seal` in the front matter the file is compared with the compared revision instead. A version that is
 lower than that of the compared revision is a finding too, and so are a section that was emptied and a constraint that
-stands twice: these are mended, not given a version. A file with the Impact Map that was edited is told in that file.
+is there twice: these are fixed, not given a version. A file with the Impact Map that was edited is told in that file.
 
 ## Why
 
@@ -93,8 +93,8 @@ def _edited(name: str, facts: Facts, same: Sequence[TaskState]) -> Diagnostic:
         return _emptied(name, section.heading, " ".join(old.split()), facts)
     twice = _twice(facts, section.body, old) if section and name == CONSTRAINTS else None
     if twice:
-        message = f"the constraint {shown(twice[1])} stands twice, and says two things"
-        help_ = f"put back what stood there{shown_by(facts.queries)}, or join the two into one"
+        message = f"the constraint {shown(twice[1])} is there twice, with different texts"
+        help_ = f"put back the old text{shown_by(facts.queries)}, or join the two into one"
         return RULE.at(twice[0], message, help=help_)
     before = then.section(name) if then else None
     span = section.heading if section else facts.value_span("version")
@@ -139,7 +139,7 @@ def _map_file(facts: Facts) -> Diagnostics:
         span = first_change(facts.document, Span(0, len(text)), past[0]) if past else facts.first_line
         path = f"{facts.folder}/{facts.name}".lstrip("/")
         command = f'taskstate permanent update {facts.shown_id} --section "{IMPACT_MAP}" --from {quoted(path)}'
-        help_ = f"take it back{shown_by(facts.queries)}, or make it the next version: `{command}`"
+        help_ = f"undo the change{shown_by(facts.queries)}, or make it the next version: `{command}`"
         yield RULE.at(span, "the map was edited, and has no version: the task gives another SHA-256", help=help_)
 
 

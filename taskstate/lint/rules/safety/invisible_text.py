@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.spans import Span
 
-RULE = Rule.of("TS953", __name__, "characters that nobody sees and a program reads stand in the text", reads=WHOLE)
+RULE = Rule.of("TS953", __name__, "characters that nobody sees and a program reads are in the text", reads=WHOLE)
 
 
 def check(facts: Facts) -> Diagnostics:
@@ -56,6 +56,6 @@ def check(facts: Facts) -> Diagnostics:
         more = f", and in {others} more places of this line" if others else ""
         yield RULE.at(
             spans[0],
-            f"invisible text stands here: {invisible.shown(spans[0].of(document.text))}{more}",
+            f"there is invisible text here: {invisible.shown(spans[0].of(document.text))}{more}",
             help="delete it; where it is meant, write its name or, in JSON, an escape such as \\u200b",
         )

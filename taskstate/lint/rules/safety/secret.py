@@ -35,7 +35,7 @@ Revoke it if it was committed or sent, then remove it, and name the place where 
 
 A comment in a line allows the values in it: `taskstate: allow secret` behind `#`, `//` or `<!--`; so do
 `gitleaks:allow` and `pragma: allowlist secret`. `allow = ["^AKIATEST"]` in `[tool.taskstate.secrets]` is a list of
-regular expressions; a value that one of them matches is no secret.
+regular expressions; a value that one of them matches is not a secret.
 """
 
 from __future__ import annotations
@@ -56,5 +56,5 @@ def check(facts: Facts) -> Diagnostics:
         yield RULE.at(
             first_line_of(facts.document, secret.span),
             f"this looks like {secret.kind}; its value is not shown",
-            help="revoke it if it was committed or sent, take it out, and name the place where it is kept",
+            help="revoke it if it was committed or sent, delete it here, and name the place where it is kept",
         )

@@ -55,12 +55,12 @@ def check(facts: Facts) -> Diagnostics:
         heading = part.section.heading
         yield RULE.at(
             heading,
-            f"the heading {shown(heading.of(facts.document.text))} is not in its form",
+            f"the heading {shown(heading.of(facts.document.text))} is not in the usual form",
             help=f"write `{cut(part.heading)}`",
             fix=Fix(edits=(Edit(*heading, part.heading),)),
         )
     for span, line in facts.unmarked:
-        message = f"{shown(span.of(facts.document.text))} is no heading of a part any more: it was {shown(line)}"
+        message = f"{shown(span.of(facts.document.text))} is no longer a heading: it was {shown(line)}"
         fix = Fix(edits=(Edit(*span, line),))
         yield RULE.at(span, message, help=f"write `{cut(line)}` again", fix=fix, severity=ERROR)
     if not facts.loosely_headed:
@@ -73,6 +73,6 @@ def check(facts: Facts) -> Diagnostics:
         if heading not in mended:
             yield RULE.at(
                 heading,
-                f"the heading {shown(heading.of(facts.document.text))} is not in its form",
+                f"the heading {shown(heading.of(facts.document.text))} is not in the usual form",
                 help=f"write `### Session {session.number} - {session.time or 'YYYY-MM-DD HH:MM'}`",
             )

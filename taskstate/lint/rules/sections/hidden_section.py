@@ -1,4 +1,4 @@
-"""hidden-section: a required heading is inside a code fence, a list or the like, and so is no heading.
+"""hidden-section: a required heading is inside a code fence, a list or the like, and so is not a heading.
 
 ## What
 
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from taskstate.lint.facts.outline import Hidden
     from taskstate.syntax.document import Document
 
-RULE = Rule.of("TS207", __name__, "a required heading stands where it is none", fixable=True)
+RULE = Rule.of("TS207", __name__, "a required heading is inside a comment, a fence or a list", fixable=True)
 
 
 def check(facts: Facts) -> Diagnostics:
@@ -63,13 +63,13 @@ def _finding(document: Document, group: list[tuple[Hidden, str]]) -> Diagnostic:
     if first.within == PARAGRAPH:
         return _no_heading(document, group)
     names = " and ".join(repr(each) for _, each in group)
-    subject = f"the headings of {names} stand" if len(group) > 1 else f"the heading of {names} stands"
+    subject = f"the headings of {names} are" if len(group) > 1 else f"the heading of {names} is"
     where = f"{first.within} that begins in line {line_of(document, first.block.span)}" if first.block else first.within
     opening = first.block.span.of(document.text).lstrip() if first.block else ""
     is_open = first.block and (first.block.kind == "fence" or (opening.startswith("<!--") and "-->" not in opening))
     return RULE.at(
         first_line_of(document, first.block.span) if first.block and is_open else first.span,
-        f"{subject} in {where}, and so {'are' if len(group) > 1 else 'is'} none",
+        f"{subject} in {where}, so {'they are' if len(group) > 1 else 'it is'} not read",
         help=_help(document, first, name),
     )
 
@@ -83,7 +83,7 @@ def _help(document: Document, hidden: Hidden, name: str) -> str:
         marks = hidden.block.span.of(document.text).lstrip()
         marks = marks[: len(marks) - len(marks.lstrip(marks[0]))]
         return f"close the fence: write {marks} in a line above `{'#' * hidden.level} {name}`"
-    return f"let `{'#' * hidden.level} {name}` begin at the left margin, outside of it"
+    return f"start `{'#' * hidden.level} {name}` at the left margin, outside of it"
 
 
 def _by_block(hidden: Iterable[tuple[Hidden, str]]) -> list[list[tuple[Hidden, str]]]:
@@ -103,7 +103,7 @@ def _no_heading(document: Document, group: list[tuple[Hidden, str]]) -> Diagnost
     others = f", and {more} more like it" if more else ""
     return RULE.at(
         first,
-        f"{shown(first.of(document.text))} is no heading for Markdown{others}",
+        f"{shown(first.of(document.text))} is not a heading for Markdown{others}",
         help=f"write `{heading}`; `taskstate lint --fix` does so",
         fix=Fix(edits=edits),
     )

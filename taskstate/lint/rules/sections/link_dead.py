@@ -58,4 +58,4 @@ def check(facts: Facts) -> Diagnostics:
         places = {posixpath.normpath(posixpath.join(folder, path)) for folder in (facts.folder, "")}
         if {facts.queries.exists(each) for each in places if not each.startswith("..")} == {False}:
             place = Span(*match.span("path"))
-            yield RULE.at(place, f"nothing is at {shown(path)}", help="correct the path, or take the link out")
+            yield RULE.at(place, f"{shown(path)} does not exist", help="correct the path, or remove the link")

@@ -38,7 +38,7 @@ from taskstate.typed import TYPE_CHECKING
 if TYPE_CHECKING:
     from taskstate.lint.facts.file_facts import Facts
 
-RULE = Rule.of("TS203", __name__, "the same section stands twice")
+RULE = Rule.of("TS203", __name__, "the same section is there twice")
 
 
 def check(facts: Facts) -> Diagnostics:
@@ -46,7 +46,7 @@ def check(facts: Facts) -> Diagnostics:
     for part, again, first_part in facts.repeated_parts:
         line = line_of(facts.document, first_part.span)
         help_ = f"only the one in line {line} is read: move what is worth keeping there, and delete this heading"
-        yield RULE.at(again.heading, f"{part.name!r} stands here again", help=help_)
+        yield RULE.at(again.heading, f"{part.name!r} is here again", help=help_)
     repeated = facts.outline.repeated
     if len(repeated) > 1:
         yield RULE.at(
@@ -60,12 +60,12 @@ def check(facts: Facts) -> Diagnostics:
         line = line_of(facts.document, first.span) if first else 0
         yield RULE.at(
             section.heading,
-            f"the section {spec.name!r} stands here again",
+            f"the section {spec.name!r} is here again",
             help=f"only the one in line {line} is read: move what is worth keeping there, and delete this heading",
         )
 
 
 def _several(names: list[str]) -> str:
     if len(set(names)) == 1:
-        return f"the section {names[0]!r} stands {len(names)} more times from here on"
-    return f"{len(names)} sections stand a second time from here on, {names[0]!r} to {names[-1]!r}"
+        return f"the section {names[0]!r} appears {len(names)} more times from here on"
+    return f"{len(names)} sections appear a second time from here on, {names[0]!r} to {names[-1]!r}"

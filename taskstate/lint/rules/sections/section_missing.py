@@ -29,7 +29,7 @@ required headings, the Feature Checklist without features. Where only the headin
 below it are part of the section above, the finding is at the first of them, and `--fix --unsafe-fixes` writes the
 heading above it. Nothing is added where the heading has another level, where the task's status requires more than a
 placeholder, or while a heading of level 1 splits a section. Where `kind` names no kind, or the file has the sections of
-another one, the kind is to be mended first. A section that stands there under another title is TS209.
+another one, the kind is to be fixed first. A section that has another title is TS209.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def check(facts: Facts) -> Diagnostics:
         names = [spec.name for spec in facts.outline.absent]
         span = first_line_of(document, Span(line_start(document.text, len(document.text.rstrip())), len(document.text)))
         revision, _, path = next(iter(facts.queries.earlier_names() or ()), "").partition(":")
-        message = f"the file ends here, and went on when it was committed; gone: {', '.join(names)}"
+        message = f"the file is cut off here; gone since the commit: {', '.join(names)}"
         yield RULE.at(span, message, help=taken_back(revision, path))
         return
     yield from (each for each in _absent(facts) if facts.is_read(BODY, each.span))
@@ -103,7 +103,7 @@ def _absent(facts: Facts) -> Diagnostics:
             together.setdefault(way, []).append(spec)
             continue
         before, behind = facts.outline.neighbours(spec)
-        position = f"before {shown(behind.title)}" if behind else "behind all the others"
+        position = f"before {shown(behind.title)}" if behind else "at the end"
         yield RULE.at(
             _span(document, before, behind),
             f"the section {spec.heading!r} is missing",
@@ -135,7 +135,7 @@ def _without_heading(document: Document, spec: SectionSpec, lost: LostContent) -
     span = first_line_of(document, Span(lost.at, len(document.text)))
     return RULE.at(
         span,
-        f"the heading {spec.heading!r} is missing: what it holds begins here, as a part of {shown(lost.section.title)}",
+        f"the heading {spec.heading!r} is missing: its content begins here, as a part of {shown(lost.section.title)}",
         help=f"write `{spec.heading}` above this line; `--fix --unsafe-fixes` does",
         fix=Fix(edits=edits, safe=False),
     )

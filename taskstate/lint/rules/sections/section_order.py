@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from taskstate.lint.facts.outline import Outline
     from taskstate.syntax.document import Document, Section
 
-RULE = Rule.of("TS202", __name__, "a section stands in the wrong place", fixable=True)
+RULE = Rule.of("TS202", __name__, "a section is in the wrong place", fixable=True)
 
 _RULE = r"(?:-{3,}|\*{3,}|_{3,})\Z"
 _BLANK_ABOVE = r"(?:\n|\r(?!\n))[ \t]*(?:\r\n?|\n)\Z"
@@ -60,11 +60,11 @@ def check(facts: Facts) -> Diagnostics:
     fix = _fix(facts.document, facts.outline) if displaced else None
     for spec, section in displaced:
         before, behind = facts.outline.neighbours(spec)
-        position = f"behind {shown(before.title)}" if before else f"before {shown(behind.title)}" if behind else "first"
+        position = f"after {shown(before.title)}" if before else f"before {shown(behind.title)}" if behind else "first"
         yield RULE.at(
             section.heading,
-            f"the section {spec.name!r} stands in the wrong place",
-            help=f"move it, with all that stands under it, {position}",
+            f"the section {spec.name!r} is in the wrong place",
+            help=f"move it, with everything under it, {position}",
             fix=fix,
         )
 

@@ -1,4 +1,4 @@
-"""section-renamed: a required section stands there under another title.
+"""section-renamed: a required section has another title.
 
 ## What
 
@@ -41,7 +41,7 @@ from taskstate.typed import TYPE_CHECKING
 if TYPE_CHECKING:
     from taskstate.lint.facts.file_facts import Facts
 
-RULE = Rule.of("TS209", __name__, "a required section stands there under another title", fixable=True)
+RULE = Rule.of("TS209", __name__, "a required section has another title", fixable=True)
 
 
 def check(facts: Facts) -> Diagnostics:

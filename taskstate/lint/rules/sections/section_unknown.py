@@ -61,12 +61,12 @@ def check(facts: Facts) -> Diagnostics:
     for section in unknown:
         owner = next((each for each in facts.kind.sections if each.subsection(section.title)), None)
         if owner and not facts.outline.doubt and section.span.start not in asked:
-            message = f"{shown(section.title)} stands as a section, and is a part of {owner.name!r}"
+            message = f"{shown(section.title)} is a section here, but belongs under {owner.name!r}"
             yield RULE.at(section.heading, message, help=f"write `### {section.title}`", severity=ERROR)
         elif section.span.start not in asked:
             yield RULE.at(
                 section.heading,
-                f"{shown(section.title)} is no section that the kind `{facts.kind.name}` declares",
+                f"{shown(section.title)} is not a section of the kind `{facts.kind.name}`",
                 help=facts.outline.doubt
                 or "put it under `## Notes` with a heading of level 3, or under the section that it belongs to",
             )

@@ -72,7 +72,7 @@ def check(facts: Facts) -> Diagnostics:
             continue  # the whole body stands twice: TS203 says so
         yield RULE.at(
             other.heading,
-            f"another heading of level 1, {shown(other.title)}, ends the section in which it stands",
+            f"another heading of level 1, {shown(other.title)}, ends the section that it is in",
             help="delete this copy"
             if line and other.title == line.title
             else "give it the level that it has in its section, or move it under Notes",
@@ -126,7 +126,7 @@ def _cure(line: Section, expected_line: str, facts: Facts) -> str:
     if facts.kind.name != TASK or facts.values.get("status") in CLOSED or not is_plain:
         return f"write `{cut(expected_line)}`, or change `task_id` or `title` in the front matter"
     return (
-        f"`taskstate edit {facts.shown_id} --title {quote(title)}` takes these words, `--fix` those of the front matter"
+        f"`taskstate edit {facts.shown_id} --title {quote(title)}` keeps this title, `--fix` that of the front matter"
     )
 
 

@@ -1,4 +1,4 @@
-"""archive-foreign-text: an archive file has text that belongs to no batch.
+"""archive-foreign-text: an archive file has text outside of any batch.
 
 ## What
 
@@ -42,7 +42,7 @@ from taskstate.typed import TYPE_CHECKING
 if TYPE_CHECKING:
     from taskstate.lint.facts.file_facts import Facts
 
-RULE = Rule.of("TS413", __name__, "an archive file has text that belongs to no batch", severity=WARNING)
+RULE = Rule.of("TS413", __name__, "an archive file has text outside of any batch", severity=WARNING)
 
 
 def check(facts: Facts) -> Diagnostics:

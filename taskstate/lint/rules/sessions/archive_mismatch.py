@@ -33,7 +33,7 @@ and the archive ends with session 5.
 ## Instead
 
 Take the archive file back: the finding names the command. `taskstate doctor --fix` brings back sessions that are gone
-from it, puts back its text after a formatter went over it, and takes out of the log what the archive says, too; `git
+from it, puts back its text after a formatter went over it, and deletes from the log what the archive has, too; `git
 restore --source REV -- FILE` takes back the file as it was. To get a session back into the log, restore it from the
 archive by command (`taskstate archive restore`), not by hand. Never edit an entry: write additions into the next
 session.
@@ -125,7 +125,7 @@ def _wrong_level(document: Document) -> Diagnostic | None:
         edits = (Edit(*section.heading, f"## {section.title}"),)
         if number and section.level != _ARCHIVED and not ArchiveContents(apply(document.text, edits)).faults:
             message = (
-                f"the heading of session {number} has level {section.level}, and so is none of an archived session"
+                f"the heading of session {number} has level {section.level}, so it is not read as an archived session"
             )
             return RULE.at(first_line_of(document, section.heading), message, help=f"write `{edits[0].new}`")
     return None
@@ -169,9 +169,9 @@ def _take_back(facts: Facts) -> str:
     name = (facts.queries.earlier_names() or ("",))[0]
     revision, _, old = name.partition(":")
     if is_archive and revision and not old.endswith(path):  # it has moved since
-        return f"`git show {shlex.quote(name)} > {shlex.quote(path)}` takes the committed text back"
+        return f"`git show {shlex.quote(name)} > {shlex.quote(path)}` restores the committed text"
     if earlier and revision and _is_whole(ArchiveContents(earlier[0].text), facts):
-        return f"`git restore --source {shlex.quote(revision)} -- {shlex.quote(path)}` takes the committed file back"
+        return f"`git restore --source {shlex.quote(revision)} -- {shlex.quote(path)}` restores the committed file"
     return facts.queries.damage() or from_git(path)
 
 
@@ -205,7 +205,7 @@ def _path(facts: Facts) -> Diagnostics:
         yield RULE.at(place, message, help=f"write `{_PATH}: {_file(facts)}`{below}")
     if name and not (fits and folder == _FOLDER):
         message = f"`{_PATH}` says {shown(_recorded_path(facts))}, and the place of the archive is {_file(facts)}"
-        yield RULE.at(facts.value_span(_PATH), message, help="correct it; every archiving writes it anew")
+        yield RULE.at(facts.value_span(_PATH), message, help="correct it; every archiving writes it again")
 
 
 def _is_denied(facts: Facts) -> bool:
@@ -240,7 +240,7 @@ def _summary(facts: Facts) -> Diagnostics:
     span = first_line_of(facts.document, summary.section.heading)
     first = then.sessions[0].section.span.start if then.sessions else before.span.end
     if facts.sessions and facts.sessions[0].section.span.start < summary.span.start and before.span.start < first:
-        message = f"the Archived Summary stands behind session {facts.sessions[0].number}"
+        message = f"the Archived Summary is below session {facts.sessions[0].number}"
         yield RULE.at(span, message, help="move it to the top of the Progress Log")
     if (before.first, before.last) != (summary.first, summary.last):
         return
@@ -251,7 +251,7 @@ def _summary(facts: Facts) -> Diagnostics:
     if not lost and len(now) < len(old) and not then.long_summary:
         lost = gone
     if lost:
-        what = f"does not say {shown(lost[0])} any more" if len(now) > 1 else "was emptied"
+        what = f"no longer says {shown(lost[0])}" if len(now) > 1 else "was emptied"
         span = first_change(facts.document, summary.span, before.span.of(then.document.text)) if len(now) > 1 else span
         help_ = f"write `{lost[0]}` again" if len(gone) == 1 else f"put back what is gone{shown_by(facts.queries)}"
         yield RULE.at(span, f"the Archived Summary {what}", help=help_)
@@ -306,7 +306,7 @@ def _archive(facts: Facts, archive: ArchiveContents) -> Diagnostics:
     changed = list(_changed(facts, archive))
     if changed:
         numbers = describe_runs(*runs_of(changed))
-        message = f"since the compared revision {numbers} changed in the archive file, or went from it"
+        message = f"{numbers} changed in the archive file, or went from it, since the compared revision"
         yield RULE.at(_span(facts), message, help=_take_back(facts))
 
 
@@ -316,7 +316,7 @@ def _against_summary(facts: Facts, archive: ArchiveContents) -> Diagnostics:
     if summary and not summary.last:
         counts = facts.values.get(COUNTS)  # where people wrote the file, it may stand for any sessions
         if numbers and counts and counts.get("archived"):
-            message = "the summary does not say which sessions it stands for"
+            message = "the summary does not say which sessions it covers"
             yield RULE.at(_span(facts), message, help=f"write `{_heading(archive)}`")
         return
     first, last = (summary.first, summary.last) if summary else (0, 0)

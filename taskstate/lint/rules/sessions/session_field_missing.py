@@ -126,7 +126,7 @@ def _absent(document: Document, session: Session, labels: Sequence[str], *, plac
     """Return the finding for all fields that a session lacks; it names the first line that looks like one of them."""
     pattern, forms, names = _words(tuple(labels))
     similar = pattern.search(document.text, *session.section.body)
-    help_ = f"write {forms}, with something behind {'it' if len(labels) == 1 else 'each'}"
+    help_ = f"write {forms}, with text after {'it' if len(labels) == 1 else 'each'}"
     if similar:
         line = line_of(document, Span(*similar.span()))
         help_ = f"write the label in line {line} in bold, with its colon, at the left margin: {forms}"

@@ -79,7 +79,7 @@ def check(facts: Facts) -> Diagnostics:
         is_dated = re.search(_DATE, line.title) is not None
         yield RULE.at(
             line.span,
-            f"{said} is no heading for Markdown: this session is a part of the one above",
+            f"{said} is not a heading for Markdown: this session is a part of the one above",
             help=f"write `### {line.title}`; `--fix` does" if is_dated else f"write `### {line.title} - <time>`",
             fix=Fix(edits=(Edit(*line.span, f"### {line.title}"),)) if is_dated else None,
         )
@@ -90,12 +90,12 @@ def _finding(span: Span, title: str, spec: SectionSpec) -> Diagnostic:
         message = "a second Archived Summary: only the first is read"
         return RULE.at(span, message, help="put what it says into the first one, and delete it")
     if compiled(_SESSION).match(title):
-        message = f"the heading {shown(title)} has no whole number by which the session could be known"
+        message = f"the heading {shown(title)} has no whole session number"
         return RULE.at(span, message, help=f"write {_forms(spec, 'Session')}, with the next number that is free")
     return RULE.at(
         span,
         f"the heading {shown(title)} is neither a session nor the summary",
-        help=f"give it level 4 if it belongs to the session above it; what stands at level 3 is {_forms(spec)}",
+        help=f"give it level 4 if it belongs to the session above it; headings at level 3 are {_forms(spec)}",
     )
 
 

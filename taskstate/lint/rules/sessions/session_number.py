@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 RULE = Rule.of("TS402", __name__, "the numbers of the sessions do not rise one by one", fixable=True)
 
 _MAX_NUMBERS = 10  # of sessions that a message lists
-_RENUMBER = "renumber it, and those behind it as far as needed; `{}` does"
+_RENUMBER = "renumber it, and those after it as far as needed; `{}` does"
 
 
 def check(facts: Facts) -> Diagnostics:
@@ -83,7 +83,7 @@ def check(facts: Facts) -> Diagnostics:
     for copy, there in copies:
         message = f"session {copy.number} is the copy of {there}, word for word"
         edits = (Edit(*copy.section.span, ""),)
-        yield RULE.at(copy.section.heading, message, help="take this copy out; `--fix` does", fix=Fix(edits=edits))
+        yield RULE.at(copy.section.heading, message, help="remove this copy; `--fix` does", fix=Fix(edits=edits))
     if copies:
         return
     kept = _kept(sessions, archived)
@@ -136,7 +136,7 @@ def _shuffled(facts: Facts, kept: set[int]) -> Diagnostic:
     numbers = first_of([str(session.number) for session in sessions], _MAX_NUMBERS)
     return RULE.at(
         first.section.heading,
-        f"the sessions stand in another order than that of their numbers and times: {numbers}",
+        f"the sessions are not in the order of their numbers and times: {numbers}",
         help="put the oldest first; `--fix --unsafe-fixes` does",
         fix=Fix(edits=edits, safe=False),
     )
@@ -157,15 +157,15 @@ def _wrong(sessions: Sequence[Session], kept: set[int], archived: int) -> Iterat
         if index in kept:
             last = number
         elif number == 0:
-            yield session, "cannot be: the numbers begin with 1"
+            yield session, "is not possible: numbers begin with 1"
         elif number <= archived:
-            yield session, f"is among the archived ones, which end with {archived}"
+            yield session, f"is already in the archive, which ends with session {archived}"
         elif number in seen:
             yield session, "is there already"
         else:
             yield (
                 session,
-                f"stands behind session {last}" if number < last else "stands before sessions of lower numbers",
+                f"comes after session {last}" if number < last else "comes before sessions with lower numbers",
             )
         seen.add(number)
 
@@ -215,8 +215,8 @@ def _moved(facts: Facts, early: list[Session], archived: int) -> tuple[Fix | Non
         said += text[whole.start : start] + str(number) + text[stop : whole.end]
     times = [moment_of(each.time) or "" for each in (rest[-1], *early)]
     if times != sorted(times):
-        return None, f"put it behind session {rest[-1].number} as `### Session {last + 1} - {rest[-1].time}`, or later"
-    help_ = f"put it behind session {rest[-1].number} as session {last + 1}; `--fix --unsafe-fixes` does"
+        return None, f"put it after session {rest[-1].number} as `### Session {last + 1} - {rest[-1].time}`, or later"
+    help_ = f"put it after session {rest[-1].number} as session {last + 1}; `--fix --unsafe-fixes` does"
     return Fix(edits=(*edits, Edit(end, end, said)), safe=False), help_
 
 
@@ -267,7 +267,7 @@ def _fill(missing: range, session: Session, facts: Facts) -> str:
         return f"write `### Session {missing[0]} - {session.time}`, the next number, and go on from there"
     named = f"{missing[0]} … {missing[-1]}" if len(missing) > _MAX_NUMBERS else " ".join(map(str, missing))
     command = f"`taskstate session restore {facts.shown_id} {named} --from COMMIT`"
-    return f"{command} puts back what a commit has; if there never was one, renumber the sessions behind"
+    return f"{command} puts back what a commit has; if there never was one, renumber the sessions after it"
 
 
 def _missing(first: int, last: int) -> str:

@@ -10,6 +10,9 @@ that was committed while its turn was open may get what ends the turn: **By:**, 
 **Findings:** and **Outcome:**, if all that it said stays. Where the heading of another session stands in it, as in a
 quote, in code or in HTML, that is the finding.
 
+A session that a commit has rewritten may be put back: the finding is not there if the session stands as it was
+committed first, with what ended its turn. Only a clone that is not shallow can know that.
+
 ## Why
 
 The log is append-only: people who come later decide by what was tried and what was seen, and compare it with the
@@ -45,11 +48,17 @@ from collections import defaultdict, deque
 
 from taskstate.lint.diagnostics import Diagnostic, Diagnostics, Rule
 from taskstate.lint.facts.moments import in_future
-from taskstate.lint.facts.session_history import SessionIndex, archived, entries, is_reliable
+from taskstate.lint.facts.session_history import (
+    SessionIndex,
+    archived,
+    as_committed_first,
+    entries,
+    is_completed,
+    is_reliable,
+)
 from taskstate.lint.facts.wording import first_change, shown
 from taskstate.model.config import COMMITTED
 from taskstate.model.names import own_id
-from taskstate.model.session_texts import tells_more
 from taskstate.syntax.conflict_markers import find_conflicts
 from taskstate.syntax.patterns import compiled
 from taskstate.syntax.spans import Span
@@ -62,13 +71,14 @@ if TYPE_CHECKING:
 
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.lint.facts.session_history import SessionText
+    from taskstate.syntax.document import Document
 
     _Pair: TypeAlias = tuple["_Committed", SessionText | None]
 
 RULE = Rule.of("TS405", __name__, "what a committed session says is found neither in the log nor in the archive")
 
 _HEADING = r"(?im)^[ \t>]*(?P<line>#{1,6}[ \t]+session[ \t]+(?P<number>\d{1,9})[ \t]+-[ \t]+\d{4}-[^\r\n]*)"
-_OUTSIDE = "let it and what belongs to it begin at the left margin, outside of quotes, code and HTML"
+_OUTSIDE = "start it and what belongs to it at the left margin, outside of quotes, code and HTML"
 _MAX_NAMES = 3  # sessions that the message lists; of more it gives the number
 
 
@@ -87,11 +97,11 @@ def check(facts: Facts) -> Diagnostics:
     heirs = [(each, new, _below(new, pairs)) for each, new in pairs if new]
     for each, new, below in heirs:
         if below:
-            message = f"{_name(below[0].entry)} has lost its heading: its text stands below that of {_name(each.entry)}"
+            message = f"{_name(below[0].entry)} has lost its heading: its text is now below that of {_name(each.entry)}"
             yield RULE.at(_first_change(each, new, facts), message, help=_help(facts, [each, *below]))
     swallowed = {each: line for each, new, below in heirs if not below and (line := _swallowed(new, facts))}
     for each, line in swallowed.items():
-        message = f"{shown(line['line'])} is no heading here: it counts as a part of {_name(each.entry)}"
+        message = f"{shown(line['line'])} is not a heading here: it counts as a part of {_name(each.entry)}"
         yield RULE.at(Span(*line.span("line")), message, help=_OUTSIDE)
     rewritten = [(each, new) for each, new, below in heirs if not below and each not in swallowed]
     if rewritten:
@@ -119,8 +129,11 @@ def _unlike_committed(facts: Facts) -> list[_Pair]:
     index, before = SessionIndex(present), SessionIndex(each.entry for each in committed)
     unmatched = [each for each in committed if not index.has(each.entry) and not _is_redated(each.entry, index, facts)]
     replacements = _Replacements(each for each in present if not before.has(each))
-    taken = [(each, replacements.take(each.entry)) for each in _not_archived(unmatched, facts)]
-    return [(each, new) for each, new in taken if not (new and _is_completed(each.entry, new))]
+    left = _not_archived(unmatched, facts)
+    versions = {each: facts.queries.versions_before(each) for each in dict.fromkeys(one.parent for one in left)}
+    left = [each for each in left if not _is_put_back(each.entry, index, versions[each.parent])]
+    taken = [(each, replacements.take(each.entry)) for each in left]
+    return [(each, new) for each, new in taken if not (new and is_completed(each.entry, new))]
 
 
 def _below(new: SessionText, pairs: Sequence[_Pair]) -> list[_Committed]:
@@ -128,14 +141,15 @@ def _below(new: SessionText, pairs: Sequence[_Pair]) -> list[_Committed]:
     return [one for one, other in pairs if not other and one.entry.text in new.text]
 
 
-def _is_completed(entry: SessionText, new: SessionText) -> bool:
-    """Return whether a session got nothing but what ends its turn."""
-    return new.time == entry.time and tells_more(new.text, entry.text)
-
-
 def _is_redated(entry: SessionText, present: SessionIndex, facts: Facts) -> bool:
     """Return whether only the time of a session changed, which was in the future: TS412 asks for that."""
     return in_future(entry.time, facts.queries) and present.has(entry._replace(time=None))
+
+
+def _is_put_back(entry: SessionText, present: SessionIndex, versions: Sequence[Document]) -> bool:
+    """Return whether a commit had rewritten a session that stands here now as it was committed first."""
+    first = as_committed_first(entry, versions)
+    return first is not None and (first.time, first.text) != (entry.time, entry.text) and present.has(first)
 
 
 def _has_unreadable_log(facts: Facts) -> bool:
@@ -237,7 +251,7 @@ def _help(facts: Facts, sessions: Sequence[_Committed]) -> str:
         return facts.queries.damage() or f"put it back as `git show {earlier}` has it"
     first = [f"taskstate archive restore {facts.task_id}"] if archived else []
     cure = f"`{' && '.join(first + commands)}` puts {'it' if len(sessions) == 1 else 'them'} back as committed"
-    amend = '; what was never pushed may be amended with `append-only = "pushed"` under `[tool.taskstate.lint]`'
+    amend = '; to allow amending what was never pushed, set `append-only = "pushed"` under `[tool.taskstate.lint]`'
     return cure + (amend if facts.config.lint.append_only == COMMITTED else "")
 
 

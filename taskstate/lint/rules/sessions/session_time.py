@@ -66,7 +66,7 @@ def check(facts: Facts) -> Diagnostics:
             help_ = f"write `### Session {session.number} - {_date(session)} HH:MM`, in UTC"
             yield RULE.at(session.section.heading, f"session {session.number} {_reason(session)}", help=help_)
     for session in filter(is_zoned, dated):
-        message = f"session {session.number} has a time that is read as {session.time} in UTC, and says another clock"
+        message = f"session {session.number} is read as {session.time} UTC, but names another time zone"
         help_ = f"write that time in UTC: `### Session {session.number} - {_date(session)} HH:MM`"
         yield RULE.at(session.section.heading, message, help=help_)
     for session in early:
@@ -105,7 +105,7 @@ def _falling(timed: list[Session], kept: set[int]) -> Diagnostics:
             continue
         falls = before is not None and (before.time or "") > (session.time or "")
         where = (
-            f"earlier than session {before.number} before it" if before and falls else "later than a session behind it"
+            f"earlier than session {before.number} before it" if before and falls else "later than a session after it"
         )
         yield RULE.at(
             session.section.heading,

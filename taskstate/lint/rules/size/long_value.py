@@ -64,7 +64,7 @@ def check(facts: Facts) -> Diagnostics:
             yield from _values(facts.document, value, key)
     if facts.summary and facts.long_summary:
         message = f"the Archived Summary has {_kb(facts.long_summary)}; more than 3 KB is too much"
-        help_ = "shorten it: what it is of stands in the archive, session by session"
+        help_ = "shorten it: the archive has the sessions in full"
         yield RULE.at(facts.summary.section.heading, message, help=help_)
     for session, size in facts.long_sessions:
         yield RULE.at(

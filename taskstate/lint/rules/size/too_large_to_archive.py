@@ -53,7 +53,7 @@ def check(facts: Facts) -> Diagnostics:
     if over and len(facts.state.sessions) <= kept and facts.unreadable_body is None:
         yield RULE.at(
             facts.first_line,
-            f"the file has {over}, and no sessions beyond the {kept} that are kept; its largest parts are "
+            f"the file has {over}, and only the {kept} newest sessions, which are not archived; its largest parts: "
             f"{largest_parts(facts.state)}",
             help=how_to_shorten(facts.state, facts.shown_id),
         )

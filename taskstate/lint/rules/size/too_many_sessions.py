@@ -56,6 +56,6 @@ def check(facts: Facts) -> Diagnostics:
     if total and is_too_long(facts.state, size):
         yield RULE.at(
             facts.first_line,
-            f"the task has taken {total} sessions, and more than {size.max_sessions} are too many for one task",
+            f"the task has {total} sessions; more than {size.max_sessions} are too many for one task",
             help="; ".join(advice(facts.state._replace(id=facts.shown_id))),
         )
