@@ -9,6 +9,7 @@
 #                           a test meets is run as printed, and those that none meets are listed
 #   make clients            real clients of agents in pinned versions, each with a scripted model in a network of its own
 #   make clients RECORD=1   the same, and what they gave to the hooks is recorded anew for the tests that always run
+#   make import-tools       real tools for tasks in pinned versions make a folder each, and it comes in whole
 #   make mutants SEED=1     mutation testing: change the code in 300 places, one at a time, and show what no test notices
 #   make page-matrix        look at each view of the page at four widths, light and dark, with axe
 #   make pictures           take the pictures of the page for the documentation anew
@@ -27,7 +28,7 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := check
 .NOTPARALLEL:
-.PHONY: audit bench check clean clients coverage demo docs fuzz format gen install-check lint mutants \
+.PHONY: audit bench check clean clients coverage demo docs fuzz format gen import-tools install-check lint mutants \
   page-matrix pictures pythons release test torture
 
 BIN := .venv/bin
@@ -125,6 +126,11 @@ torture: $(READY)
 # Where namespaces, node or a package cannot be had, the scenarios are skipped and say so.
 clients: $(READY)
 	CLIENTS=1 $(if $(RECORD),RECORD=1) $(BIN)/pytest -n 2 -rs tests/clients$(if $(RECORD),/test_recording.py)
+
+# Not part of continuous integration: the tools are installed from the npm registry, into a folder that is thrown away.
+# Where node or a package cannot be had, its test is skipped and says so.
+import-tools: $(READY)
+	IMPORT_TOOLS=1 $(BIN)/pytest -rs tests/importing/test_real_*.py
 
 # Not part of continuous integration: it takes minutes, and two widths say nearly as much.
 page-matrix: $(READY)

@@ -46,6 +46,8 @@ PAGES = {
     "decompose": "decomposition.md",
     "lint": "linting.md",
     "fmt": "formatting.md",
+    "import": "importing.md",
+    "export": "exporting.md",
     "migrate": "migrating.md",
     "protocol": "protocol.md",
     "doctor": "keeping.md",

@@ -21,6 +21,7 @@ CHANGED = {
 CACHED = {
     "taskstate.archive.external_summarizer._answer": "keyed by the program's values and by all that it is given",
     "taskstate.lint.selection._applicable": "keyed by the names of rules and of kinds of queries",
+    "taskstate.storage.kept_records._entry_in": "keyed by its path in full, with its size and time",
     "taskstate.storage.kept_records._record": "keyed by its path in full; such a file is never written again",
     "taskstate.syntax.document._parsed": "keyed by the text and by the kinds that the repository declares",
     "taskstate.writing.ledger._units_in": "keyed by the record, which names its file in full, and by a path",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from taskstate.brief.units import Unit, list_units, newest_first, units_of
+from taskstate.brief.units import Unit, foreign, list_units, newest_first, units_of
 from taskstate.model import chain, chain_quotes, phases
 from taskstate.model.criteria import shown_criteria
 from taskstate.model.document_kinds import kind_of, section_key
@@ -257,7 +257,7 @@ def _objective_units(title: str, value: Mapping[str, object]) -> Iterator[Unit]:
 
 def _static_units(state: TaskState, static: StaticPart) -> dict[str, tuple[Unit, ...]]:
     criteria = shown_criteria(state.document)
-    description = units_of(static.description)
+    description = [*foreign(state, units_of(static.description))]
     first = (each._replace(keep=BACKGROUND - 1) for each in description[:1])  # without it the rest says little
     scope = [*(f"In: {each}" for each in static.scope_in), *(f"Out: {each}" for each in static.scope_out)]
     return {

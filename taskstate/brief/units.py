@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from bisect import bisect_left
 
+from taskstate.model.write_metadata import blocks_of
+from taskstate.syntax import escaping
 from taskstate.syntax.markdown_blocks import read_blocks
 from taskstate.syntax.patterns import compiled
-from taskstate.syntax.spans import with_newlines
+from taskstate.syntax.spans import printable, with_newlines
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from taskstate.model.task_state import TaskState
     from taskstate.syntax.spans import Span
 
 _ITEM = r"(?:[-*+]|\d{1,9}[.)])[ \t]"
@@ -107,3 +110,15 @@ def newest_first(units: tuple[Unit, ...]) -> tuple[Unit, ...]:
 def _ended(units: list[Unit]) -> tuple[Unit, ...]:
     """Return units of which the last is not tight: what comes next is another text."""
     return (*units[:-1], *(unit._replace(tight=False) for unit in units[-1:]))
+
+
+def foreign(state: TaskState, units: Iterable[Unit]) -> Iterator[Unit]:
+    """Yield the units of a description; until the first turn one that was imported is quoted: nobody here wrote it."""
+    origin = state.document.front_matter.get("origin")
+    if not isinstance(origin, dict) or "left" in blocks_of(state.document).delta.values:
+        yield from units
+        return
+    lead = f"Imported from {printable(str(origin.get('system')))}, as it is there:\n\n"
+    for each in units:
+        yield each._replace(text=f"{lead}{escaping.quote(each.text)}")
+        lead = ""

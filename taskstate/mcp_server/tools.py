@@ -144,7 +144,7 @@ TOOLS = (
         "Find work; show a task or section; text in all files.",
         {
             "next": Offered("next", without="count"),
-            "list": Offered("list", without="area blocked"),
+            "list": Offered("list", without="area blocked waived"),
             "show": Offered("show"),
             "text": Offered("search"),
         },

@@ -23,9 +23,10 @@ from taskstate.syntax.spans import one_line
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Container, Iterator, Mapping
 
 UNBLOCKED = "unblocked"  # an event; that of a task that is blocked has the status as its name
+IMPORTED = "imported"  # the event of a task that was done elsewhere, and came here as complete
 REOPENED = "reopened"  # the event of `taskstate reopen`; that of `taskstate drop` is named like the status
 
 
@@ -146,13 +147,21 @@ class ToolBlocks(NamedTuple):
     @property
     def is_closed(self) -> bool:
         """Whether the task was completed or dropped by a command, and by none reopened since, whatever its status."""
-        return "output" in self.values or self.is_dropped
+        return "output" in self.values or self.is_dropped or self.is_imported
+
+    @property
+    def is_imported(self) -> bool:
+        """Whether it was done elsewhere and imported as complete, and not reopened since."""
+        return self._last_of({IMPORTED, REOPENED}) == IMPORTED
 
     @property
     def is_dropped(self) -> bool:
         """Whether an event says that the task was dropped, and none that it was reopened since."""
-        events = (each.event for each in reversed(self.audit.events))
-        return next((each for each in events if each in {DROPPED, REOPENED}), None) == DROPPED
+        return self._last_of({DROPPED, REOPENED}) == DROPPED
+
+    def _last_of(self, names: Container[str]) -> str | None:
+        """Return which of these events is the last."""
+        return next((each.event for each in reversed(self.audit.events) if each.event and each.event in names), None)
 
     @property
     def why_blocked(self) -> str:

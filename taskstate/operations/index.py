@@ -7,6 +7,7 @@ imported until it is asked for: a start of the command line loads one module.
 from __future__ import annotations
 
 from importlib import import_module
+from keyword import iskeyword
 
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
@@ -75,6 +76,8 @@ _BY_GROUP: Mapping[str, Mapping[str, str]] = {
         "doctor": "check and repair the set-up, bring back lost work; reseal or renumber a task",
         "archive": "move older sessions to the archive; verify, restore and search it",
         "purge": "delete the artifacts of a task: logs and snapshot data",
+        "export": "write tasks in the form of another system",
+        "import": "bring the tasks of another system here",
         "migrate": "convert files from older formats",
         "git-history": "write the commits of a task into its Git History",
         "rule": "explain a lint rule, or list all rules",
@@ -84,7 +87,7 @@ _BY_GROUP: Mapping[str, Mapping[str, str]] = {
     },
 }
 COMMANDS: Mapping[str, Command] = {
-    name: Command(f"taskstate.operations.{name.replace('-', '_')}", summary, group)
+    name: Command(f"taskstate.operations.{name.replace('-', '_')}{'_' * iskeyword(name)}", summary, group)
     for group, rows in _BY_GROUP.items()
     for name, summary in rows.items()
 }

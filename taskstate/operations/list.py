@@ -16,16 +16,18 @@ class List(NamedTuple):
 
     status: str = option("", "list only tasks with this status", choices=OF_TASKS)
     area: str = option("NAME", "list only tasks of this area")
-    ready: bool = switch("list only open tasks that are not blocked and wait for no other task")
+    ready: bool = switch("list only open tasks that are not blocked, wait for no other task and have no open subtask")
     blocked: bool = switch("list only open tasks that are blocked or wait for another task")
+    waived: bool = switch("list only tasks that were done elsewhere, and imported as complete")
 
 
 def list_(call: Call, asked: List) -> Result:
     """List the tasks of all worktrees; one that differs between them is listed with each branch, the newest first."""
     from taskstate.storage.git.client import has_worktrees
-    from taskstate.views.task_list import READY, WAITING, list_tasks, listing, matching, table
+    from taskstate.views.task_list import READY, WAITING, WAIVED, list_tasks, listing, matching, table
 
-    workspace, standing = call.workspace, WAITING if asked.blocked else READY if asked.ready else ""
+    standings = ((asked.blocked, WAITING), (asked.ready, READY), (asked.waived, WAIVED))
+    workspace, standing = call.workspace, next((name for is_asked, name in standings if is_asked), "")
     given = {"status": asked.status, "area": asked.area, "standing": standing}
     damaged = {each.path: each.message for each in call.told if each.damaged}
     if not (has_worktrees(workspace.root) or call.as_data):
@@ -47,4 +49,4 @@ def list_(call: Call, asked: List) -> Result:
     return Result(None, text, is_in_rows=True)
 
 
-OPERATIONS = (Operation("list", "list tasks", list_, List, apart=(("--ready", "--blocked"),)),)
+OPERATIONS = (Operation("list", "list tasks", list_, List, apart=(("--ready", "--blocked", "--waived"),)),)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 FOLDER = "kept"  # in the private folder
 _NAME = r"(\d{6,12})-([0-9a-f]{16})-([A-Za-z0-9._+-]*?)(~batch)?\.json"
 _MAX_NAME = 150  # characters of the ids in a name; a record with more is read to know them
-_HEAD_BYTES = 1024 * 1024  # of the first line, at most
+_HEAD_BYTES = 1024 * 1024  # of the first line, as a rule
 
 
 class KeptRecord(NamedTuple):
@@ -46,7 +46,8 @@ class KeptRecord(NamedTuple):
         Raises:
             ValueError, TaskstateError: it is damaged, cannot be read, or is from a newer version.
         """
-        return transaction.decode_entry(files.read_part(self.path, 0, _HEAD_BYTES).partition(b"\n")[0])
+        status = folders.status(self.path) if folders.is_file(self.path) else None
+        return _entry_in(self.path, (status.st_size, status.st_mtime_ns) if status else None)
 
     def plan(self) -> Plan:
         """Return the plan of the record.
@@ -58,6 +59,15 @@ class KeptRecord(NamedTuple):
         if not files.digest(data).startswith(self.digest):
             raise ValueError("it was changed after it was written")
         return transaction.decode(data).plan
+
+
+@lru_cache(maxsize=16)  # one of many tasks is read for each of them
+def _entry_in(path: Path, _as_it_is: object) -> Mapping[str, Any]:
+    """Return the entry in a record, whose first line is longer only where a command wrote thousands of tasks."""
+    head = files.read_part(path, 0, _HEAD_BYTES)
+    if len(head) == _HEAD_BYTES and b"\n" not in head:
+        head = files.read_part(path, 0, files.MAX_BYTES)
+    return transaction.decode_entry(head.partition(b"\n")[0])
 
 
 def name_for(ids: Sequence[str], *, batch: bool) -> str:

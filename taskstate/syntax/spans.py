@@ -113,6 +113,14 @@ def is_plain(text: str) -> bool:
     return text.isascii() and text.replace("\n", "").replace("\t", "").replace("\r", "").isprintable()
 
 
+def hidden_in(text: str) -> Span | None:
+    """Return the first of what no person sees in a text: a control character or hidden text; None if all is seen."""
+    if is_plain(text):
+        return None
+    control = re.compile(CONTROLS).search(text)
+    return Span(*control.span()) if control else next((Span(*found) for found in invisible.find(text)), None)
+
+
 def printable(text: str) -> str:
     r"""Return `text` with control characters and hidden text written out as `\x1b`: no terminal acts on it unseen."""
     if is_plain(text):

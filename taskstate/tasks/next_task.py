@@ -1,8 +1,8 @@
 """Chooses what to work on now: the first of the tasks that are ready, and its first open feature.
 
-A task is ready when all its dependencies are complete and it is not blocked. The order is by priority, then by how many
-tasks wait for it, directly or through others, then tasks in progress first, then by id. Where all state files can
-be read, the choice is cached until one of them changes.
+A task is ready when all its dependencies are complete, it is not blocked, and none of its subtasks is open. The order
+is by priority, then by how many tasks wait for it, directly or through others, then tasks in progress first, then by
+id. Where all state files can be read, the choice is cached until one of them changes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from taskstate.workspace import open_turns, task_index
 from taskstate.workspace.task_index import IndexedTask
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Container, Iterable, Mapping, Sequence
     from typing import Any
 
     from taskstate.workspace.workspace import Workspace
@@ -133,6 +133,7 @@ def in_order(tasks: Iterable[IndexedTask], most: int = 0) -> Order:
     """
     by_id = task_index.by_id(tasks)
     complete = {key for key, task in by_id.items() if task.status == COMPLETE}
+    divided = _with_open_parts(by_id)
     by_priority: defaultdict[str, list[IndexedTask]] = defaultdict(list)
     dependents: defaultdict[str, list[str]] = defaultdict(list)
     for key, task in by_id.items():
@@ -141,13 +142,44 @@ def in_order(tasks: Iterable[IndexedTask], most: int = 0) -> Order:
         upstream = task.upstream.casefold().split()
         for each in upstream:
             dependents[each].append(key)
-        if complete.issuperset(upstream) and task.status != BLOCKED:
+        if complete.issuperset(upstream) and task.status != BLOCKED and key not in divided:
             by_priority[task.priority or _NO_PRIORITY].append(task)
     ready: list[Ready] = []
     for rank in sorted(by_priority):
         if not most or len(ready) < most:
             ready += _ranked(by_priority[rank], dependents)
     return Order(tuple(ready[:most] if most else ready), sum(map(len, by_priority.values())))
+
+
+def _with_open_parts(by_id: Mapping[str, IndexedTask]) -> set[str]:
+    opened = {key: task for key, task in by_id.items() if is_open(task)}
+    parts = {key: task.subtasks.casefold().split() for key, task in opened.items() if task.subtasks}
+    return with_open_parts(
+        parts, {key: task.upstream.casefold().split() for key, task in opened.items()} if parts else {}
+    )
+
+
+def with_open_parts(parts: Mapping[str, Sequence[str]], upstream: Mapping[str, Sequence[str]]) -> set[str]:
+    """Return the tasks one of whose `parts` is open: that one is to be worked on, not the whole.
+
+    `upstream` are what the open tasks depend on, and all ids are case-folded. If an open part waits for the whole,
+    directly or through others, the whole comes first: nothing could begin otherwise.
+    """
+    opened = {whole: [each for each in own if each in upstream] for whole, own in parts.items()}
+    return {whole for whole, own in opened.items() if own and not _waits(own, whole, upstream)}
+
+
+def _waits(begin: Iterable[str], end: str, upstream: Mapping[str, Sequence[str]]) -> bool:
+    """Return whether any of these tasks depends on another one, directly or through open ones."""
+    seen, following = {*begin}, [*begin]
+    while following:
+        above = upstream.get(following.pop(), ())
+        if end in above:
+            return True
+        new = {*above} - seen
+        seen |= new
+        following += new
+    return False
 
 
 def _ranked(tasks: Iterable[IndexedTask], dependents: Mapping[str, Sequence[str]]) -> list[Ready]:
@@ -209,11 +241,12 @@ def dependent_counts_by_bits(dependents: Mapping[str, Sequence[str]]) -> Mapping
 def waiting_of(tasks: Sequence[IndexedTask]) -> tuple[Waiting, ...]:
     """Return the open tasks that are not ready, in natural order, each with what it waits for."""
     by_id = task_index.by_id(tasks)
-    waiting = (Waiting(task, _why_not(task, by_id)) for task in tasks if is_open(task))
+    divided = _with_open_parts(by_id)
+    waiting = (Waiting(task, _why_not(task, by_id, divided)) for task in tasks if is_open(task))
     return tuple(sorted((each for each in waiting if each.why), key=lambda each: names.id_key(each.task.id)))
 
 
-def _why_not(task: IndexedTask, by_id: Mapping[str, IndexedTask]) -> str:
+def _why_not(task: IndexedTask, by_id: Mapping[str, IndexedTask], divided: Container[str]) -> str:
     """Return the reasons why a task is not ready; empty where it is ready."""
     upstream = {each: by_id.get(each.casefold()) for each in task.depends_on}
     there = {each: other for each, other in upstream.items() if other and not other.problem}
@@ -223,6 +256,7 @@ def _why_not(task: IndexedTask, by_id: Mapping[str, IndexedTask]) -> str:
     dropped = [each for each, status in found.items() if status == DROPPED]
     incomplete = [each for each, status in found.items() if status not in CLOSED]
     reasons = [f"it is blocked{task.blocked and f' ({task.blocked})'}"] if task.status == BLOCKED else []
+    reasons += ["one of its subtasks is open"] if task.id.casefold() in divided else []
     if missing:
         verb = "is" if len(missing) == 1 else "are"
         reasons.append(f"it depends on {first_of(missing, _SHOWN)}, which {verb} not there")

@@ -229,6 +229,7 @@ def _details(column: str, card: Card, screen: Screen) -> Iterator[str]:
     """Yield what the second line of a card says, the most telling first."""
     shown, row = card.shown, card.shown.row
     if column == COMPLETE:
+        yield "imported" if row and row.is_imported else ""
         yield f"{row.criteria} criteria" if row else ""
         yield screen.age(card.updated)
         return

@@ -8,7 +8,7 @@ from taskstate.model.criteria import malformed_criteria, shown_criteria
 from taskstate.model.derived_values import session_counts
 from taskstate.model.document_kinds import built_in
 from taskstate.model.permanent import PERMANENT, confirmed, edited_sections, shown_version, version_of
-from taskstate.model.statuses import BLOCKED
+from taskstate.model.statuses import BLOCKED, COMPLETE
 from taskstate.model.write_metadata import blocks_of
 from taskstate.typed import TYPE_CHECKING
 from taskstate.workspace.open_turns import of_document
@@ -32,12 +32,17 @@ def task_shape(loaded: Loaded) -> dict[str, Any]:
         "kind": state.kind,
         "title": state.title,
         "status": state.status,
+        "imported": blocks_of(state.document).is_imported,
         "revision": state.revision,
         "token": loaded.token,
         "size_kb": state.size_kb,
         "priority": state.text("priority"),
         "area": state.text("area"),
+        "epic": state.text("epic"),
+        "parent": state.text("parent"),
+        "subtasks": [*state.subtasks],
         "depends_on": [*state.depends_on],
+        "created_at": state.text("created_at"),
         "sessions": session_counts(state)._asdict(),
         "features": {"passing": checklist.passing if checklist else 0, "all": len(counted)},
         "open_features": [feature.id for feature in counted if not feature.passes],
@@ -71,7 +76,8 @@ def overview(loaded: Loaded) -> str:
         return "\n".join((f"{state.id}  [PERMANENT] {state.title}", place, *_permanent_lines(state)))
     counts = session_counts(state)
     archived = f", {counts.archived} of them archived" if counts.archived else ""
-    status = f"  status {state.status or 'unknown'}, {counted(counts.total, 'session')}{archived}"
+    imported = " (imported)" if state.status == COMPLETE and blocks_of(state.document).is_imported else ""
+    status = f"  status {state.status or 'unknown'}{imported}, {counted(counts.total, 'session')}{archived}"
     lines = [f"{state.id}  {state.title}", place, status]
     why = blocks_of(state.document).why_blocked if state.status == BLOCKED else ""
     lines += [f"  blocked: {why}"] if why else []

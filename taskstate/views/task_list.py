@@ -12,6 +12,7 @@ from taskstate.errors import TaskstateError
 from taskstate.model.document_kinds import PERMANENT, TASK
 from taskstate.model.names import id_key, own_file
 from taskstate.model.statuses import BLOCKED, CLOSED, COMPLETE
+from taskstate.model.write_metadata import blocks_of
 from taskstate.storage import folders
 from taskstate.storage.cache import Cache
 from taskstate.syntax.spans import one_line
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from taskstate.workspace.task_index import StateFiles
     from taskstate.workspace.workspace import Workspace
 
-READY, WAITING = "ready", "waiting"
+READY, WAITING, WAIVED = "ready", "waiting", "waived"
 _NO_SHAPE: tuple[str, dict[str, Any]] = ("", {})
 _MOST_TABLES = 4  # a table of ten thousand tasks takes a megabyte
 _COLUMNS = ("ID", "STATUS", "FEATURES", "SESSIONS", "SIZING", "KB", "TITLE", "")
@@ -43,6 +44,7 @@ class Listed(NamedTuple):
     which part. `turn` says who works on it. It is `divided` if all its open features were moved to subtasks. Of its
     `criteria` so many of so many are met. `facts` are what other views show; a task that is closed has none. Where it
     differs between worktrees, `branch` says of which it is as it is; it `is_stale` if another one has it newer.
+    One that `is_imported` was done elsewhere.
     """
 
     mark: str
@@ -64,6 +66,8 @@ class Listed(NamedTuple):
     facts: Facts | None = None
     branch: str = ""
     is_stale: bool = False
+    subtasks: tuple[str, ...] = ()
+    is_imported: bool = False
 
 
 class TaskList(NamedTuple):
@@ -113,8 +117,8 @@ def list_tasks(
 ) -> TaskList:
     """Return the tasks that match; `shaped` says whether their JSON values are wanted as well.
 
-    A `standing` is `READY`, for tasks that can be worked on now, or `WAITING`, for those that are blocked or wait for
-    another task.
+    A `standing` is `READY`, for tasks that can be worked on now, `WAITING`, for those that are blocked or wait for
+    another task, or `WAIVED`, for those that are complete although no command here has completed them.
     """
     found = read_tasks(workspace, task_index.state_files(workspace), shaped=shaped)
     return matching(found, status, area, standing)
@@ -168,8 +172,11 @@ def matching(found: TaskList, status: str = "", area: str = "", standing: str = 
     tasks = [each for each in found.tasks if area in ("", each.area)]
     if status or standing:
         tasks = [each for each in tasks if status in ("", each.status) and not each.is_stale]
-    if standing:
-        tasks = [each for each in tasks if standing == _standing(each, current)]
+    if standing == WAIVED:
+        tasks = [each for each in tasks if each.is_imported]
+    elif standing:
+        divided = _divided(found.tasks)
+        tasks = [each for each in tasks if standing == _standing(each, current, divided)]
     return found._replace(tasks=tasks)
 
 
@@ -291,6 +298,8 @@ def _read(workspace: Workspace, relative: str, mark: str, lookout: folders.Looko
             turn=turn.words if turn else "",
             divided=bool(state.subtasks) and not state.open_features,
             criteria=f"{sum(each.checked for each in state.criteria)} of {len(state.criteria)}",
+            subtasks=state.subtasks,
+            is_imported=state.status == COMPLETE and blocks_of(loaded.document).is_imported,
             facts=None if state.status in CLOSED else facts_of(workspace, loaded),
         )
         found = damage_of(workspace, loaded, alone=True)
@@ -302,12 +311,22 @@ def _read(workspace: Workspace, relative: str, mark: str, lookout: folders.Looko
     return _Read(task, shape, problem, lasting)
 
 
-def _standing(task: Listed, complete: set[str]) -> str:
+def _divided(tasks: Sequence[Listed]) -> set[str]:
+    """Return the case-folded ids of the tasks one of whose subtasks is open."""
+    from taskstate.tasks.next_task import with_open_parts
+
+    opened = {each.id.casefold(): each for each in tasks if each.status not in CLOSED and each.kind == TASK}
+    parts = {key: [*map(str.casefold, each.subtasks)] for key, each in opened.items() if each.subtasks}
+    return with_open_parts(parts, {key: [*map(str.casefold, each.depends_on)] for key, each in opened.items()})
+
+
+def _standing(task: Listed, complete: set[str], divided: set[str]) -> str:
     """Return whether a task is ready or waiting; empty where it is closed, or of a kind that is not worked on."""
     if task.status in CLOSED or task.kind != TASK:
         return ""
     upstream_complete = complete.issuperset(each.casefold() for each in task.depends_on)
-    return READY if upstream_complete and task.status != BLOCKED else WAITING
+    is_ready = upstream_complete and task.status != BLOCKED and task.id.casefold() not in divided
+    return READY if is_ready else WAITING
 
 
 def listing(tasks: list[Listed], most: int, problems: Collection[str] = (), width: int = _WIDTH) -> str:
@@ -335,7 +354,7 @@ def listing(tasks: list[Listed], most: int, problems: Collection[str] = (), widt
 
 
 def _row(task: Listed, most: int, problems: Collection[str]) -> tuple[str, ...]:
-    status, size_kb = task.status or "?", str(task.size_kb)
+    status, size_kb = f"{task.status or '?'}{' (imported)' * task.is_imported}", str(task.size_kb)
     is_damaged, branch = task.path in problems, f"[{task.branch}]" if task.branch else ""
     if task.kind == PERMANENT:
         marks = " ".join(filter(None, ("(damaged)" if is_damaged else "", branch)))

@@ -36,6 +36,8 @@ _SUFFIX = "-state.md"
 _FEW = 2_000  # state files whose change times are looked at by every brief: some milliseconds
 _FEW_NEW = 100  # state files that completing a word may read: some hundredths of a second
 _MOST_TOUCHED = 20  # files that every brief may read because the index has them otherwise, before all are indexed again
+_BEHIND = 6  # fields of an entry behind `problem`
+_ORIGIN = ("system", "id", "sha", "source")
 _PERMANENT = rb"(?m)^kind:[ \t]*[\"']?permanent\b"
 
 
@@ -55,6 +57,8 @@ class _IndexedTask(NamedTuple):
     blocked: str = ""
     updated: str = ""
     closed: str = ""
+    subtasks: str = ""
+    origin: str = ""
 
 
 class IndexedTask(_IndexedTask):
@@ -63,7 +67,8 @@ class IndexedTask(_IndexedTask):
     `mark` identifies the state of the file (`file_sources.mark_of`), and is empty in the cache where the file could
     change without getting another one; `upstream` has the ids of its dependencies, separated by blanks, and `turn` the
     values of its open turn as JSON. `blocked` says why it is blocked, if it is. `updated` is the time of the last
-    write, as the file tells it, and `closed` that of its completion, if a command completed it.
+    write, as the file tells it, and `closed` that of its completion, if a command completed it. `subtasks` has the ids
+    of its own, separated by blanks, and `origin` where it was imported from as JSON: system, id, hash and file.
     """
 
     @property
@@ -239,8 +244,8 @@ def _entry(workspace: Workspace, relative: str, mark: str, data: bytes | None, p
         values = values if data is None else _values(workspace, decoded(data, relative), relative)
     except TaskstateError as error:
         problem = error.message
-    *front, turn, blocked, updated, closed = values
-    lines = (" ".join(each.split()) for each in (*front, problem, turn, blocked, updated, closed))
+    front, rest = values[:-_BEHIND], values[-_BEHIND:]
+    lines = (" ".join(each.split()) for each in (*front, problem, *rest))
     return IndexedTask._make((mark, relative, id_in(relative), *lines))
 
 
@@ -262,5 +267,9 @@ def _values(workspace: Workspace, text: str, relative: str) -> list[str]:
     front = (*single, state.text("parent") or "", " ".join(state.depends_on))
     output = document.front_matter.get("output")
     closed = str(output.get("completed_at") or "") if isinstance(output, dict) else ""
+    origin = document.front_matter.get("origin")
+    told = [str(origin.get(key) or "") for key in _ORIGIN] if isinstance(origin, dict) else []
     document.forget_derived()
-    return [*front, json.dumps(turn) if turn else "", why, state.text("updated_at") or "", closed]
+    times = (state.text("updated_at") or "", closed)
+    turned = json.dumps(turn) if turn else ""
+    return [*front, turned, why, *times, " ".join(state.subtasks), json.dumps(told) if told else ""]

@@ -317,8 +317,10 @@ def _require_lasting(workspace: Workspace, balances: Mapping[str, _Balance]) -> 
     One that is replaced by another was edited; one that the archive has as well, or a session that stands there once
     more word for word, does not get lost.
     """
-    before = sum((each.before for each in balances.values()), Counter[Item]())
-    after = sum((each.after for each in balances.values()), Counter[Item]())
+    before, after = Counter[Item](), Counter[Item]()
+    for balance in balances.values():  # a sum would copy all that went before for each of thousands of tasks
+        before.update(balance.before)
+        after.update(balance.after)
     for kind in _LASTING:
         gone, new = (
             [item for item in lost_between(*pair) if item.kind == kind] for pair in ((before, after), (after, before))

@@ -100,7 +100,9 @@ class Finding(NamedTuple):
 
 def paths_of(workspace: Workspace, task_id: str, own: Iterable[KeptRecord]) -> tuple[str, ...]:
     """Return the paths of a task's state file, of its archive and of its handoffs; `own` are its records."""
-    return _paths(workspace, task_id, (entry.path for _, entry in entries_of(own, task_id)))
+    entries = entries_of(own, task_id)
+    is_let_go = bool(entries) and entries[-1][1].dropped and not entries[-1][1].path
+    return _paths(workspace, task_id, (entry.path for _, entry in entries), is_sought=not is_let_go)
 
 
 def look(workspace: Workspace, task_id: str, own: Iterable[KeptRecord], paths: tuple[str, ...]) -> Finding:
@@ -151,15 +153,16 @@ def _owed(workspace: Workspace, task_id: str, entries: list[tuple[KeptRecord, En
     return {item: each for item, each in owed.items() if each.revision > drop.revision}
 
 
-def _paths(workspace: Workspace, task_id: str, recorded: Iterable[str]) -> tuple[str, ...]:
+def _paths(workspace: Workspace, task_id: str, recorded: Iterable[str], *, is_sought: bool = True) -> tuple[str, ...]:
     """Return the paths of a task's state file, of its archive, Impact Map and handoffs, whether they exist.
 
-    Where several state files have the id they come first.
+    Where several state files have the id they come first. A state file that lies elsewhere than it was recorded
+    `is_sought` in all of the repository.
     """
     usual = workspace.relative(workspace.tasks / f"task-{task_id}-state.md")
     known = [path for path in dict.fromkeys((*recorded, usual)) if path]
     states = [path for path in known if folders.is_file(workspace.root / path)]
-    if not states:
+    if not states and is_sought:
         with suppress(TaskstateError):
             states = [workspace.relative(workspace.locate(task_id))]
     archive = workspace.relative(workspace.state_root / workspace.archive_path(task_id))

@@ -76,10 +76,7 @@ def _change(
         loaded = workspace.load(path, request.known)
         if not loaded.data and attempt + 1 < _ATTEMPTS:
             continue  # an editor that saves in place has truncated it and not written yet
-        preconditions.require_writable(loaded, request.expect, sealed=not request.reseal)
-        lost = keeping.lost_revision(workspace, loaded)
-        if lost > loaded.state.revision:  # a lost revision's number is never given again
-            loaded = loaded._replace(state=loaded.state._replace(revision=lost))
+        loaded = _writable(workspace, loaded, request)
         planned = job(loaded)
         try:
             return _write(workspace, loaded, planned, request, messages)
@@ -87,6 +84,29 @@ def _change(
             continue
     message = f"{workspace.relative(path)} keeps being changed by somebody else while it is written"
     raise StaleFile(message, help="run this again")
+
+
+def _writable(workspace: Workspace, loaded: Loaded, request: Request) -> Loaded:
+    """Return a file that may be changed, at a revision above which the next one is new."""
+    preconditions.require_writable(loaded, request.expect, sealed=not request.reseal)
+    lost = keeping.lost_revision(workspace, loaded)
+    if lost > loaded.state.revision:  # a lost revision's number is never given again
+        return loaded._replace(state=loaded.state._replace(revision=lost))
+    return loaded
+
+
+def operations_of(workspace: Workspace, loaded: Loaded, change: Change, request: Request) -> journal.Plan:
+    """Return the operations of a change of an open task, to be carried out in one step with those of others.
+
+    The caller holds the lock, and has refused what must not be written.
+
+    Raises:
+        TaskstateError: the file cannot be changed safely.
+    """
+    notices.require_undamaged(workspace, loaded)
+    preconditions.require_whole(loaded)
+    preconditions.require_not_dropped(loaded.state)
+    return _plan_write(_writable(workspace, loaded, request), change, request).plan
 
 
 def _write(
@@ -116,7 +136,7 @@ def _write(
         where = _carry_out(workspace, change, planned, request.metadata.now)
         notes += (where,) if where else ()
     secret_check.remember_said(workspace, secrets_found, request)
-    diff = "".join(_diff(workspace, operation) for operation in planned.plan) if request.dry_run else ""
+    diff = "".join(diff_of(workspace, operation) for operation in planned.plan) if request.dry_run else ""
     return Outcome(
         loaded.relative,
         planned.token,
@@ -242,7 +262,7 @@ def create_file(workspace: Workspace, relative: str, text: str, request: Request
         )
         text = with_write_metadata(text, request.metadata, revision=1)
         operation = journal.Create(relative, text.encode())
-        diff = _diff(workspace, operation) if request.dry_run else ""
+        diff = diff_of(workspace, operation) if request.dry_run else ""
         if not request.dry_run:
             keeping.carry_out(workspace, (operation,), request.metadata.now)
         secret_check.remember_said(workspace, secrets_found, request)
@@ -283,7 +303,7 @@ def require_uncommitted(workspace: Workspace, relative: str) -> None:
     raise TaskstateError(message, help=help_, code="exists")
 
 
-def _diff(workspace: Workspace, operation: journal.Operation) -> str:
+def diff_of(workspace: Workspace, operation: journal.Operation) -> str:
     """Return the unified diff between the file on disk and the file after an operation; empty if no text is written."""
     if not isinstance(operation, journal.Create | journal.Replace | journal.Append):
         return ""

@@ -59,6 +59,11 @@ def _adding(*numbers: int) -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(part.format(number) for part in _ADD) for number in numbers)
 
 
+_IMPORT = ("import", "checklist", "list.md", "--split")
+_LISTED = (
+    "## Mill\n\n- [ ] axle\n",
+    "## Mill\n\n- [ ] axle\n- [ ] wheel\n\n## Dam\n\n- [ ] gate\n\n## Road\n\n- [ ] sand\n",
+)
 _TAKE = ("snapshot", "take", "101", "--role", "implementer")
 _CITED = '{"file": ".taskstate/tasks/task-102-state.md", "section": "1-static-context", "requirement": "r"}'
 _CITING = f"### Standards\n\n```json\n[\n  {_CITED}\n]\n```\n\n"
@@ -135,6 +140,7 @@ JOBS = {
         _adding(1), ("evidence", "add", "101", "--type", "plan", "--path", "taskstate.toml", "--lines", "1-2"), 16
     ),
     "context init": Job((), ("context", "init", "101"), 20, by_hand=("## 2. Chain", f"{_CITING}## 2. Chain")),
+    "import": Job((_IMPORT,), _IMPORT, 30),
     "lint --fix": Job((), ("lint", "--fix"), 8, by_hand=('"0%"', '"50%"')),
     "doctor --fix": Job(
         (*_adding(1, 2, 3), ("archive", "101", "--force", "--keep", "1"), *_adding(4)),
@@ -316,11 +322,15 @@ def make(origin: Path, prepared: Path, job: Job) -> None:
     path = origin / ".taskstate/tasks/task-101-state.md"
     if job.work:
         _work_in(origin)
+    if job.command == _IMPORT:
+        (origin / "list.md").write_text(_LISTED[0])
     text = ""
     with at(origin):
         for command in job.before:
             text = path.read_text() if path.exists() else ""
             assert run(*command)[0] == 0, command
+    if job.command == _IMPORT:  # which adds to one task, and makes two others
+        (origin / "list.md").write_text(_LISTED[1])
     if job.command[:2] == ("snapshot", "resolve"):
         (origin / "work.txt").write_text("more work\n")
     if any(job.by_hand):

@@ -78,6 +78,8 @@ ONCE_EACH: dict[str, tuple[str, ...]] = {
     "protocol": ("protocol", "101"),
     "rule": ("rule", "TS404"),
     "doctor": ("doctor", "renumber", "7", "8"),
+    "import": ("import", "--list"),
+    "export": ("export", "json"),
     "migrate": ("migrate",),
     "merge-driver": ("merge-driver", "taskstate.toml", "taskstate.toml", "taskstate.toml", "taskstate.toml"),
 }

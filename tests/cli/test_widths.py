@@ -81,6 +81,7 @@ WHOLE = {
     "doctor kept show": DOCUMENT,
     "autosave show": DOCUMENT,
     "autosave discard": "it deletes",
+    "export": "a file for another program",
 }
 WHOLE_IN_A_PIPE = {
     "search": "a line for each hit, as grep prints them",

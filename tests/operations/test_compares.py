@@ -67,6 +67,7 @@ OF_NO_ROLE = {
     "permanent": "the permanent task has no roles",
     "impact": "the permanent task has no roles",
     "decompose": "other files",
+    "import": "other files",
     "migrate": "older forms",
     "doctor renumber": "the name",
 }

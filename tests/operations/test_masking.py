@@ -126,6 +126,8 @@ READS: tuple[tuple[str, ...], ...] = (
     ("doctor", "kept", "show", KEPT),
     ("lint",),
     ("fmt", "--check"),
+    ("import", "--list"),
+    ("export", "csv"),
     ("migrate", "--dry-run"),
     ("complete", "101"),
 )

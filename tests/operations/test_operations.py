@@ -36,6 +36,8 @@ NOT_OF_MCP = {
     "rule": "a finding says what to do",
     "fmt": "`lint` fixes",
     "migrate": "once in the life of a repository",
+    "import": "a person decides which tasks there are",
+    "export": "for other programs",
     "doctor": "repairs are for a person, who sees what they take",
     "trust": "only a person says what may run",
     "purge": "deletes",

@@ -255,6 +255,7 @@ WRITES: Mapping[str, tuple[Write, ...]] = {
     "decompose": (Write("decompose {id} --apply", (), _FILES, weight=2),),
     "lint": (nothing("lint --fix", _FORM), nothing("lint --add-ignores", _FORM)),
     "fmt": (nothing("fmt", _FORM),),
+    "import": (nothing("import --list", "what it writes are new tasks"),),
     "migrate": (nothing("migrate", _FORM),),
     "doctor": (nothing("doctor", "steps of their own hold `--fix` and `--let-go` to what they promise", 2),),
     "doctor renumber": (Write("doctor renumber {id} {fresh}", (), _FILES, ends=("file", "status", "input"), weight=2),),

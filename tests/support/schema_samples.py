@@ -145,6 +145,13 @@ SAMPLES: dict[str, Any] = {
         "depends_on": ["9", "100"],
         "parent": "1",
         "subtasks": ["101.1"],
+        "origin": {
+            "system": "github",
+            "id": "101",
+            "source": "issues.json",
+            "sha": "0123456789abcdef",
+            "attached": "0" * 64,
+        },
         "created_at": _TIME,
         "updated_at": _TIME,
         "revision": 14,

@@ -37,12 +37,13 @@ def waivers_of_features(facts: Facts) -> Waivers:
 def read_waivers(facts: Facts) -> Waivers:
     """Return the gaps that the events since the last reopening waive; all where the audit breaks its schema.
 
-    An event without a list was written by hand: it waives everything, unless the file has a seal that is broken.
+    An event without a list was written by hand: it waives everything, unless the file has a seal that is broken. So
+    does the import of a task that was done elsewhere.
     """
     if "audit" not in facts.values:
         return Waivers(everything="audit" in facts.document.front_matter)
     events = facts.blocks.audit.events
     since = max((number for number, event in enumerate(events) if event.event == REOPENED), default=-1)
     lists = [event.waived for event in events[since + 1 :] if event.event == _WAIVED]
-    everything = None in lists and not facts.blocks.edited
+    everything = (None in lists or facts.blocks.is_imported) and not facts.blocks.edited
     return Waivers(everything, frozenset(key for keys in lists for key in keys or ()))
