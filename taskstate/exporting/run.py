@@ -115,7 +115,7 @@ def run(workspace: Workspace, wanted: Wanted, request: Request) -> Done:
     artifacts.require_not_own(workspace, output)
     plan, kept = _planned(output, texts, module, is_folder=form.is_folder)
     if kept and not form.is_folder:
-        message = f"{files.shown(output)} is there, and is no export as it was written"
+        message = f"{files.shown(output)} is there, and is not an export as it was written"
         raise TaskstateError(message, help="move it away, or name another file", code="exists")
     if not request.dry_run:
         _write(plan)

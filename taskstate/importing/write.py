@@ -127,7 +127,7 @@ def _read(place: Path) -> Mapping[str, str]:
 def undone_text(undone: Undone, *, dry_run: bool) -> str:
     """Return what was taken back, in words."""
     would = "would be " if dry_run else ""
-    lines = [f"{counted(len(undone.gone), 'file')} {would}taken back"]
+    lines = [f"{counted(len(undone.gone), 'file')} {would}removed"]
     if undone.kept:
         lines.append(f"changed since, and kept: {first_of(undone.kept, _SHOWN)}")
     return "\n".join(lines)

@@ -174,7 +174,7 @@ def test_a_file_is_replaced_only_if_it_was_exported(cli: Cli, tmp_path: Path, fo
     assert len(path.read_bytes()) > len(written)
     for data in (path.read_bytes().replace(b"JWT Service", b"JWT service"), path.read_bytes() + b"\n", b"", b"text\n"):
         path.write_bytes(data)
-        assert "is no export as it was written" in cli.refused("export", form, "--output", path)
+        assert "is not an export as it was written" in cli.refused("export", form, "--output", path)
         assert path.read_bytes() == data
     assert "taskstate's own" in cli.refused("export", form, "--output", cli.place.path)
 

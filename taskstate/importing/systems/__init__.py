@@ -35,7 +35,8 @@ class System(NamedTuple):
 
 SYSTEMS: Mapping[str, System] = {
     "backlog-md": System(
-        "a folder of Backlog.md", shows=("backlog/config.yml", ".backlog/config.yml", "backlog.config.yml")
+        "a folder of Backlog.md",
+        shows=("backlog/config.yml", ".backlog/config.yml", "backlog.config.yml", "tasks/task-* - *.md"),
     ),
     "beads": System(
         "issues of beads, as `bd export -o issues.jsonl` writes them",
