@@ -53,7 +53,6 @@ OS_STARTS = {"system", "popen", "fork", "forkpty", "posix_spawn", "posix_spawnp"
 DISK_EXCEPTIONS = {
     "taskstate.resources": "reads the tool's own files, which no repository holds, before anything else is loaded",
     "taskstate.cli.main": "opens the null device in the place of a closed stream",
-    "taskstate.setup.origin": "reads what the installer recorded about this installation",
     "taskstate.storage.folders": "the one hand: relative to an open folder, through no link",
     "taskstate.storage.installed": "looks for programs on the PATH",
     "taskstate.storage.journal": "looks at the free space of the disk",

@@ -19,11 +19,12 @@ from taskstate.storage import files
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Sequence
 
     from taskstate.model.tool_blocks import ToolBlocks
     from taskstate.permanent.readers import Standings
     from taskstate.snapshots.base import SnapshotBase
+    from taskstate.snapshots.drift import Difference
     from taskstate.workspace.workspace import Loaded, Workspace
 
 FINDINGS, DRIFT, STALE, UNHANDED, UNREADABLE = "findings", "drift", "stale", "handoff", "cannot be read"
@@ -126,7 +127,7 @@ class Differing(NamedTuple):
     """The files that differ from what a role, or without a name the last turn, left; and the command that shows it.
 
     There are none to be told where this clone never had what was left (`is_here`). `put_down` says which other files
-    count as the work of open turns.
+    count as the work of open turns. `back` is the command that puts changed and deleted files back, where they are few.
     """
 
     role: str
@@ -134,6 +135,7 @@ class Differing(NamedTuple):
     look: str
     is_here: bool = True
     put_down: tuple[str, ...] = ()
+    back: str = ""
 
     @property
     def who(self) -> str:
@@ -159,13 +161,26 @@ def differing(workspace: Workspace, loaded: Loaded, read: SnapshotBase | None = 
     if newest and not delta.turn:
         report = compare(workspace, loaded, newest, read=read)
         paths, command = tuple(each.path for each in report.files), look_at(task_id, newest)
-        return Differing(newest, paths, command, report.is_here, put_down(report.explained))
+        back = _back(task_id, newest, report.files) if report.is_here else ""
+        return Differing(newest, paths, command, report.is_here, put_down(report.explained), back)
     if left and left.tree:
         nothing = TreeDifferences(task_id, "the last turn")
         found = compare_trees(workspace, loaded, Earlier(left.tree, left.head, read=read), nothing)
         paths, command = tuple(each.path for each in found.files or ()), f"snapshot diff {task_id} --type now"
-        return Differing("", paths, command, found.files is not None, put_down(found.explained))
+        back = "" if delta.turn else _back(task_id, "", found.files or ())  # a turn is at work on them
+        return Differing("", paths, command, found.files is not None, put_down(found.explained), back)
     return None
+
+
+def _back(task_id: str, role: str, differences: Sequence[Difference]) -> str:
+    """Return the command that puts files back as they were left; empty where they cannot be named in a line."""
+    from taskstate.snapshots.drift import SHOWN
+    from taskstate.snapshots.drift_report import to_restore
+
+    names = [each.origin or each.path for each in differences if each.change != "added"]
+    if not 0 < len(names) <= SHOWN or any(name[:1] in {"-", '"'} for name in names):
+        return ""
+    return f"snapshot verify {task_id}{f' --role {role}' if role else ''} {to_restore(differences)}"
 
 
 def _tree_difference(workspace: Workspace, loaded: Loaded) -> str:
@@ -180,7 +195,8 @@ def _tree_difference(workspace: Workspace, loaded: Loaded) -> str:
         return "; ".join(found.put_down) if found else ""
     count, shown = count_files(len(found.paths)), first_paths(found.paths)
     differs = f"the tree is not what {found.who} left: {count}, {shown} (`taskstate {found.look}`)"
-    return "; ".join((differs, *found.put_down))
+    back = (f"`taskstate {found.back}` puts back what was left",) if found.back else ()
+    return "; ".join((differs, *back, *found.put_down))
 
 
 def _stale(workspace: Workspace, loaded: Loaded) -> str:

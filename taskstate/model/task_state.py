@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
+from taskstate.model import statuses
 from taskstate.model.document_kinds import kind_of, section_key
 from taskstate.model.progress_log import Session, Summary, read_log
 from taskstate.syntax.document import Document, FrontMatter, Problem, Section
@@ -16,7 +17,7 @@ from taskstate.syntax.spans import Span, size_in_bytes, with_newlines
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from typing import Any
 
     from taskstate.model.criteria import Criterion
@@ -90,7 +91,8 @@ class TaskState(_TaskState):
     @cached_property
     def problems(self) -> tuple[Problem, ...]:
         """The mistakes that keep a part of the file from being read; their messages, which quote it, can be shown."""
-        return _without_secrets((*self.document.problems, *self.document.in_body(_json_problems)))
+        own = (*self.document.problems, *_status_problems(self.document), *self.document.in_body(_json_problems))
+        return _without_secrets(own)
 
     @cached_property
     def parts(self) -> Mapping[str, Section]:
@@ -265,6 +267,13 @@ def _log(document: Document, _given: None) -> tuple[tuple[Session, ...], Summary
 def _text(front_matter: FrontMatter, key: str) -> str:
     value = front_matter.node.get(key) if front_matter.node else None
     return value.text if value and value.kind == "scalar" else ""
+
+
+def _status_problems(document: Document) -> Iterator[Problem]:
+    value = document.front_matter.node.get("status") if document.front_matter.node else None
+    message = statuses.unknown(value.text) if value and value.kind == "scalar" else ""
+    if value and message:
+        yield Problem("status-unknown", message, value.span)
 
 
 def _json_problems(document: Document, _given: None) -> tuple[Problem, ...]:

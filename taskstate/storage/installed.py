@@ -103,13 +103,16 @@ def of_manager(name: str) -> str:
     return shlex.quote(own) if program(own) and not program(name) else name
 
 
-def elsewhere() -> str:
-    """Return the command that installs the same taskstate on another machine; empty where this one cannot tell."""
+def elsewhere(*, by_pip: bool = False) -> str:
+    """Return the command that installs the same taskstate on another machine; empty where this one cannot tell.
+
+    It is that of the installer which was used here, or `by_pip`, as in CI, where there may be no other.
+    """
     source = _source()
     if source.address and not _ADDRESS.fullmatch(source.address):  # a folder or a wheel of this machine
         return ""
     wanted = source.requirement(NAME) if source.address else f"{NAME}=={VERSION}"
-    return f'{_tool() or "pip install"} "{wanted}"'
+    return f'{(not by_pip and _tool()) or "pip install"} "{wanted}"'
 
 
 def _beside(name: str) -> str:
@@ -138,9 +141,10 @@ def _source() -> Source:
 
     try:
         values = json.loads(distribution(NAME).read_text("direct_url.json") or "{}")
-        url, commit = str(values.get("url") or ""), values.get("vcs_info", {}).get("commit_id")
+        url, vcs = str(values.get("url") or ""), values.get("vcs_info", {})
+        at = f"{vcs.get('vcs')}+{url}@{vcs['commit_id']}" if vcs.get("commit_id") else url
         is_editable = values.get("dir_info", {}).get("editable") is True
     except (PackageNotFoundError, ValueError, AttributeError):
         return Source("")
     below = f"#subdirectory={values['subdirectory']}" if values.get("subdirectory") else ""
-    return Source(f"git+{url}@{commit}{below}" if commit else url, is_editable=is_editable)
+    return Source(f"{at}{below}", is_editable=is_editable)

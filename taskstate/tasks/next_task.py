@@ -12,7 +12,7 @@ from collections import defaultdict
 
 from taskstate.errors import TaskstateError
 from taskstate.messages import first_of
-from taskstate.model import names
+from taskstate.model import names, statuses
 from taskstate.model.document_kinds import PERMANENT, TASK
 from taskstate.model.statuses import BLOCKED, CLOSED, COMPLETE, DROPPED, IN_PROGRESS
 from taskstate.storage import folders
@@ -87,11 +87,14 @@ def choose(workspace: Workspace, most: int = 1, *, actor: str = "") -> Choice:
     every = (*task_index.all_tasks(workspace, listed), *absent)
     turns = (turn for task in every if is_open(task) and (turn := task.open_turn))
     busy = {each.task.casefold(): each.words for each in turns if not each.is_of(actor)} | busy
-    away = [task for task in every if task in absent or task.id.casefold() in busy] if absent or busy else []
+    unknown = {task: words for task in every if is_open(task) and (words := statuses.unknown(task.status))}
+    some = every if absent or busy or unknown else ()  # most often there is none of these
+    away = [each for each in some if each in absent or each in unknown or each.id.casefold() in busy]
     # What is worked on elsewhere, or is not checked out, is not to be begun here; tasks that depend on it wait for it.
     tasks = tuple(task._replace(status=BLOCKED) if task in away and is_open(task) else task for task in every)
     told = tuple(f"task {task.id}: {busy[task.id.casefold()]}" for task in away if task.id.casefold() in busy)
-    unreadable = tuple(f"not counted: {task.problem}" for task in tasks if task.problem)
+    strange = (f"{task.path}: {words}: fix it; `taskstate lint` says how" for task, words in unknown.items())
+    unreadable = tuple(f"not counted: {each}" for each in (*(task.problem for task in tasks), *strange) if each)
     order = in_order(tasks, most)
     if not order.ready:
         not_here = {task.id for task in away}

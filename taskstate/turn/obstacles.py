@@ -11,6 +11,8 @@ from taskstate.typed import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from taskstate.error_codes import ErrorCode
+
 
 class Obstacles:
     """What is in the way of a turn, in the order in which it was found.
@@ -35,6 +37,10 @@ class Obstacles:
         """Add a refusal, with the flag that accepts it where its cure has `START`; the same one counts once."""
         if str(error) not in {str(each) for each, _ in self._errors}:
             self._errors.append((error, flag if START in error.help else ""))
+
+    def has(self, code: ErrorCode) -> bool:
+        """Return whether something with this code is in the way."""
+        return any(each.code == code for each, _ in self._errors)
 
     def raise_all(self, task_id: str, *, shown: tuple[str, ...] = ()) -> None:
         """Refuse the turn if anything is in its way; `shown` are further lines, such as a diff.

@@ -210,13 +210,15 @@ def _plan(call: TurnRequest, asked: StartRequest) -> _Plan:
         obstacles.raise_all(loaded.state.id)
         return _Plan(loaded, role, seen, (), (*analysis, *resumed_notes(workspace, turn, seen)), resumed=True)
     steps, notes = preparing(call, loaded, asked.agent, asked.accept_stale, obstacles)
-    drifted = TreeChanges() if asked.accept_drift or _begins_no_role(blocks, role) else seen.changes
-    if drifted.drift:
-        hooked = git.has_hook(workspace.root, "pre-commit")
-        obstacles.add(drifted.refusal(in_turn=bool(turn and not asked.take_over), hooked=hooked), "--accept-drift")
     if role:
         with obstacles.collected():
             steps.append(_role_step(workspace, loaded, role, request))
+    drifted = TreeChanges() if asked.accept_drift or _begins_no_role(blocks, role) else seen.changes
+    if drifted.drift and not obstacles.has(
+        "drift-unresolved"
+    ):  # that is the same drift, with the cure that comes first
+        hooked = git.has_hook(workspace.root, "pre-commit")
+        obstacles.add(drifted.refusal(in_turn=bool(turn and not asked.take_over), hooked=hooked), "--accept-drift")
     obstacles.raise_all(loaded.state.id, shown=drifted.shown() if drifted.drift else ())
     steps.append(git_history.listing(workspace, loaded)[0])
     steps.append(lambda current: _opened(current, _Opening(role, asked, seen), request))

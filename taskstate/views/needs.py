@@ -313,9 +313,7 @@ def _drift(shown: Shown, drifted: Sequence[str], now: str) -> Iterator[Need]:
         text = f"{what or 'the tree was'} not what {who or found.who} left"
         text += ", perhaps by a commit hook" if git.has_hook(shown.tree.workspace.root, "pre-commit") else ""
         since = _newest_change(shown, found.paths) or task.updated
-        plain = [quoted(each) for each in found.paths if each[:1] not in {"-", '"'}]
-        is_restorable = bool(found.role and plain) and len(plain) == len(found.paths) <= drift.SHOWN
-        back = [f"snapshot verify {task.id} --role {found.role} --restore {' '.join(plain)}"] if is_restorable else []
+        back = [found.back] if found.back else []
         drifts = _need(DRIFT, shown, text, found.look, *accept, *back, since=since)
         yield drifts._replace(paths=tuple(found.paths))
     elif found and found.put_down:

@@ -81,7 +81,7 @@ def overview(loaded: Loaded) -> str:
     lines = [f"{state.id}  {state.title}", place, status]
     why = blocks_of(state.document).why_blocked if state.status == BLOCKED else ""
     lines += [f"  blocked: {why}"] if why else []
-    lines += [f"  cannot be read: {problem.message}" for problem in state.problems]
+    lines += _unread(state)
     lines += [f"  divided into the tasks {', '.join(state.subtasks)}"] if state.subtasks else []
     lines += _checks(state)
     turn = of_document(state.document, state.id)
@@ -92,6 +92,14 @@ def overview(loaded: Loaded) -> str:
     return "\n".join(lines)
 
 
+def _unread(state: TaskState) -> Iterator[str]:
+    """Yield which lines cannot be read; of a front matter that cannot at all, it is told that the file is damaged."""
+    for each in state.problems:
+        if state.document.front_matter or not each.kind.startswith("front-matter-"):
+            line = state.document.position(each.span.start).line + 1
+            yield f"  cannot be read: line {line}: {each.message}: fix it; `taskstate lint` says how"
+
+
 def _permanent_lines(state: TaskState) -> Iterator[str]:
     """Yield what the permanent task has: its version, who has confirmed which, and its sections with their sizes."""
     acks = ", ".join(f"{name} {shown_version(each)}" for name, each in confirmed(state.document.front_matter).items())
@@ -100,7 +108,7 @@ def _permanent_lines(state: TaskState) -> Iterator[str]:
     yield f"  confirmed: {acks or 'by nobody yet'}"
     if by_hand:
         yield f"  edited by hand since: {by_hand}; `taskstate permanent update` gives that a version"
-    yield from (f"  cannot be read: {problem.message}" for problem in state.problems)
+    yield from _unread(state)
     parts = _parts(state)
     if parts:
         yield f"  sections, each printed by `taskstate show {state.id} --section NAME`:"

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.slow  # it starts processes of git
 
 LOOK = "`taskstate snapshot verify 101 --role implementer --dry-run`"
-DRIFT = f"the tree is not what implementer left: 1 file, a.txt ({LOOK})"
+BACK = "`taskstate snapshot verify 101 --role implementer --restore a.txt` puts back what was left"
+DRIFT = f"the tree is not what implementer left: 1 file, a.txt ({LOOK}); {BACK}"
 
 
 @pytest.fixture

@@ -23,8 +23,11 @@ FOLDER = {"url": "file:///home/ann/taskstate", "dir_info": {}}
 COMMIT = {"url": "https://example.invalid/taskstate", "vcs_info": {"vcs": "git", "commit_id": "abc123"}}
 EDITABLE = {"url": "file:///home/ann/task%20state", "dir_info": {"editable": True}}
 BELOW = COMMIT | {"subdirectory": "python"}
-SECRET = {"url": "https://ann:s3cret@example.invalid/taskstate", "vcs_info": {"commit_id": "abc123"}}
-STRANGE = {"url": "https://example.invalid/$(x)'\"", "vcs_info": {"commit_id": "abc123"}}
+SECRET = {"url": "https://ann:s3cret@example.invalid/taskstate", "vcs_info": {"vcs": "git", "commit_id": "abc123"}}
+STRANGE = {"url": "https://example.invalid/$(x)'\"", "vcs_info": {"vcs": "git", "commit_id": "abc123"}}
+SSH = COMMIT | {"url": "ssh://git@example.invalid/taskstate"}
+WHEEL = {"url": "https://example.invalid/taskstate.whl", "archive_info": {}}
+MERCURIAL = COMMIT | {"vcs_info": {"vcs": "hg", "commit_id": "abc123"}}
 
 
 @pytest.fixture
@@ -136,9 +139,13 @@ def test_manager_of_hooks_is_the_one_that_is_there(environment: Path, monkeypatc
             BELOW,
             'pip install "taskstate @ git+https://example.invalid/taskstate@abc123#subdirectory=python"',
         ),
+        (SSH, 'pip install "taskstate @ git+ssh://git@example.invalid/taskstate@abc123"'),
+        (WHEEL, 'pip install "taskstate @ https://example.invalid/taskstate.whl"'),
         (FOLDER, ""),
+        (EDITABLE, ""),
         (SECRET, ""),
         (STRANGE, ""),
+        (MERCURIAL, ""),
     ],
 )
 @pytest.mark.usefixtures("environment")
@@ -146,6 +153,15 @@ def test_the_same_elsewhere(monkeypatch: pytest.MonkeyPatch, source: object, com
     """Only an address that others reach, and that holds no password, is passed on."""
     came_from(monkeypatch, source)
     assert installed.elsewhere() == command
+
+
+def test_ci_installs_with_pip_what_a_tool_installed_here(environment: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The machine of a workflow has a Python with pip, and perhaps neither uv nor pipx."""
+    came_from(monkeypatch, WHEEL)
+    (environment / "uv-receipt.toml").touch()
+    wanted = '"taskstate @ https://example.invalid/taskstate.whl"'
+    assert installed.elsewhere() == f"uv tool install {wanted}"
+    assert installed.elsewhere(by_pip=True) == f"pip install {wanted}"
 
 
 def test_an_extra_is_there_once_its_packages_are(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -218,6 +218,42 @@ def test_a_dry_run_begins_nothing(turns: Turns) -> None:
 # Drift
 
 
+def test_a_drift_that_was_counted_is_told_once(turns: Turns) -> None:
+    """What `snapshot verify` has counted stands in the way as one thing, with its files and the one cure that works."""
+    turns.build()
+    turns.place.write("a.txt", "by hand\n")
+    assert turns.cli("snapshot", "verify", TASK, "--role", "implementer").status == 1
+    error = turns.refused("reviewer")
+    assert "no turn begins, 1 thing is in the way" in error
+    assert error.count("the working tree is not what") == 1
+    assert "+by hand" in error
+    assert "--accept-drift" not in error
+    turns.cli.ok("snapshot", "resolve", TASK, "--note", "a typo")
+    turns.start("reviewer")
+
+
+@pytest.mark.parametrize("status", [0, 1])
+def test_a_formatter_that_is_a_check_has_run_before_the_snapshot(turns: Turns, status: int) -> None:
+    """What the commit hook would change is changed before the snapshot is taken; the turn stays open once."""
+    place, formatter = turns.place, f"grep -q ' = ' a.txt && exit 0\nsed -i 's/=/ = /' a.txt\nexit {status}\n"
+    turns.check(formatter)
+    hook = place.root / ".git/hooks/pre-commit"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text(f"#!/bin/sh\n(\n{formatter}) && git diff --quiet a.txt\n", encoding="utf-8")
+    hook.chmod(0o755)
+    place.write("a.txt", "x = 1\n")
+    place.git("add", "--all")
+    place.git("commit", "--quiet", "--message=formatted")
+    turns.start("implementer")
+    place.write("a.txt", "x=2\n")
+    assert "changed 1 tracked file: a.txt" in turns.fails("Built it.").err
+    turns.cli.ok("finish", TASK)
+    place.git("add", "--all")
+    place.git("commit", "--quiet", "--message=built")
+    assert place.git("show", "HEAD:a.txt") == "x = 2"
+    assert "drift" not in turns.start("reviewer")
+
+
 def test_drift_refuses_a_change_of_role_and_is_shown_as_a_diff(turns: Turns) -> None:
     """The reviewer sees the lines that nobody explains; a reason goes on from there and leaves an event."""
     turns.build()

@@ -113,16 +113,13 @@ def _wanted(call: CommandLineCall, asked: Init) -> Wanted:
 
 def _install_command(asked: Init, *, is_asked: bool) -> str:
     """Return the command that installs taskstate in CI: the one that was given, recorded, or answered."""
-    from taskstate.setup.origin import install_command
-
-    command = asked.install.strip() or install_command()
+    command = asked.install.strip() or installed.elsewhere(by_pip=True)
     if not command and is_asked:
         with suppress(EOFError):
             command = input("Which command installs taskstate in CI? ").strip()
     if not command:
-        message = (
-            "init --ci: how CI is to install taskstate is not known, for this installation came from no repository"
-        )
+        why = "this installation came from no address that another machine reaches"
+        message = f"init --ci: how CI is to install taskstate is not known, for {why}"
         help_ = "name the command: `taskstate init --ci --install CMD`, such as 'pip install git+ADDRESS', with the "
         raise usage_error(message, help=f"{help_}address of taskstate's repository")
     return command

@@ -151,7 +151,7 @@ def test_what_the_linter_finds_is_told_of_its_task(cli: Cli) -> None:
     path = cli.place.workspace.locate("102")
     path.write_text(path.read_text(encoding="utf-8").replace("status: created", "status: creates"), encoding="utf-8")
     (found,) = cli.json("lint", path, status=1)["findings"]
-    before, after = made(cli).split('<article aria-labelledby="task-102"')
+    before, after = made(cli, status=1).split('<article aria-labelledby="task-102"')
     line = f"line {found['line']}, {found['code']}"
     own, others = after.split("<article", 1)
     assert [line in each for each in (before, own, others)] == [False, True, False]

@@ -66,6 +66,33 @@ def test_damaged_task_is_shown_with_what_is_wrong(cli: Cli, place: Place) -> Non
     assert len(cli.json("show", "101")["problems"]) == 1
 
 
+def test_damage_is_told_once(cli: Cli, place: Place) -> None:
+    """Why the front matter cannot be read stands in the one line that has the cure, not below the title again."""
+    place.text = place.text.replace("title: JWT Service", "title: [a")
+    result = cli("show", "101")
+    assert "is damaged: line 4: the bracket that begins here is never closed" in result.err
+    assert (result.out + result.err).count("never closed") == 1
+
+
+@pytest.mark.parametrize("arguments", [("show", "101"), ("list",), ("next",), ("brief", "101"), ("start", "101")])
+def test_a_status_that_there_is_not_is_told_once_with_its_cure(
+    cli: Cli, place: Place, arguments: tuple[str, ...]
+) -> None:
+    """Whoever looks at a task, or would begin it, reads in one line that its status is none, and what says how."""
+    place.text = place.text.replace("status: created", "status: doing")
+    result = cli(*arguments)
+    told = " ".join((result.out + result.err).split())
+    assert told.count("it must be one of created, in_progress, blocked, complete, dropped") == 1
+    assert "`taskstate lint`" in told or ": correct the value" in told
+
+
+def test_a_task_whose_status_is_unknown_is_not_begun(cli: Cli, place: Place) -> None:
+    """`next` does not name it, and one that depends on it waits."""
+    place.text = place.text.replace("status: created", "status: doing")
+    cli.ok("new", "102", "--title", "Waits", "--depends-on", "101")
+    assert cli.json("next", status=1)["task"] is None
+
+
 def test_file_that_is_not_utf8_is_refused(cli: Cli, place: Place) -> None:
     """A file of which nothing can be read is named as damaged, and what to do."""
     place.path.write_bytes(b"\xff")

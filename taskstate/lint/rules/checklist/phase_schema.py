@@ -45,7 +45,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from taskstate.lint.diagnostics import WARNING, Diagnostics, Rule
+from taskstate.lint.diagnostics import WARNING, Diagnostic, Diagnostics, Rule
 from taskstate.lint.facts.moments import is_timestamp
 from taskstate.lint.facts.session_history import comparable
 from taskstate.lint.facts.wording import cut, first_line_of, shown
@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from taskstate.lint.facts.feature_facts import Phase
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.lint.facts.json_values import JsonValue
+    from taskstate.syntax.nodes import Node
 
 RULE = Rule.of("TS306", __name__, "a phase fence does not meet its schema, or `current_objective` names none")
 
@@ -67,60 +68,72 @@ _COUNT = "handoff_count"
 
 def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each fault of a phase: a repeated heading, a missing or second fence, or its content."""
-    document = facts.document
-    seen: set[str] = set()
     names = Counter(phase.name.casefold() for phase in facts.phases)
     committed = {phase.name.casefold() for then in comparable(facts) for phase in then.phases}
+    seen: set[str] = set()
     for phase in facts.phases:
-        numbers = (phase.name, _number(phase.value) if phase.value else "")
         is_again = phase.name.casefold() in seen
-        if is_again and numbers[1] in {"", phase.name}:  # else told below: its fence says which one it is
+        seen.add(phase.name.casefold())
+        if is_again and _number(phase.value) in {"", phase.name}:  # else told below: its fence says which one it is
             yield RULE.at(
                 phase.section.heading,
                 f"phase {phase.name} is there twice",
                 help="put both into one, or give one of them another number here and in its fence",
             )
-        seen.add(phase.name.casefold())
-        if (
-            not phase.fences
-            and names[phase.name.casefold()] == 1
-            and not facts.kind.is_placeholder(phase.section.own.of(document.text))
-        ):
-            yield RULE.at(
-                phase.section.heading,
-                f"phase {phase.name} has no json fence",
-                help="add a fence marked `json` that holds its objectives; `taskstate rule TS306` shows the form",
-            )
-        for fence in phase.fences[1:]:
-            yield RULE.at(
-                first_line_of(document, fence.span),
-                f"a second json fence in phase {phase.name}: only the first is read",
-                help="put its content into the first one, or give it a heading of its own",
-            )
+        yield from _fences(phase, facts, is_alone=names[phase.name.casefold()] == 1)
         if phase.value:
-            right = next((name for name in numbers[:: -1 if is_again else 1] if name.casefold() in committed), "")
+            numbers = (_number(phase.value), phase.name) if is_again else (phase.name, _number(phase.value))
+            right = next((name for name in numbers if name.casefold() in committed), "")
             for each in faults_of(phase.value, facts, RULE, name=phase.name, where="its heading"):
-                named = each._replace(help=f"write {cut(right)} in both places, as committed")
-                is_heading = right == _number(phase.value) != phase.name
-                named = named._replace(span=phase.section.heading) if is_heading else named
-                yield named if right and each.help == _BOTH else each
-            yield from _beside(phase, facts)
+                yield _as_committed(each, phase, right) if right and each.help == _BOTH else each
+            yield from _other_name(phase, facts)
+            yield from _uncounted(phase, facts)
 
 
-def _number(value: JsonValue) -> str:
-    number = value.root.get("phase")
+def _fences(phase: Phase, facts: Facts, *, is_alone: bool) -> Diagnostics:
+    """Yield a finding for a phase without a json fence, and for each fence beside the first.
+
+    Of two headings of one phase, one that is not `is_alone`, it is said that they are two.
+    """
+    document = facts.document
+    if is_alone and not phase.fences and not facts.kind.is_placeholder(phase.section.own.of(document.text)):
+        yield RULE.at(
+            phase.section.heading,
+            f"phase {phase.name} has no json fence",
+            help="add a fence marked `json` that holds its objectives; `taskstate rule TS306` shows the form",
+        )
+    for fence in phase.fences[1:]:
+        yield RULE.at(
+            first_line_of(document, fence.span),
+            f"a second json fence in phase {phase.name}: only the first is read",
+            help="put its content into the first one, or give it a heading of its own",
+        )
+
+
+def _as_committed(found: Diagnostic, phase: Phase, right: str) -> Diagnostic:
+    """Return a finding about two numbers of a phase at the wrong one, with the one that was committed."""
+    named = found._replace(help=f"write {cut(right)} in both places, as committed")
+    return named._replace(span=phase.section.heading) if right == _number(phase.value) != phase.name else named
+
+
+def _number(value: JsonValue | None) -> str:
+    number = value.root.get("phase") if value else None
     return number.text if number else ""
 
 
-def _beside(phase: Phase, facts: Facts) -> Diagnostics:
-    """Yield warnings where a phase says otherwise than its heading, and than `handoffs` and the handoff documents."""
-    name, count = phase.sound("phase_name"), phase.sound(_COUNT)
+def _other_name(phase: Phase, facts: Facts) -> Diagnostics:
+    """Yield a warning where a phase has another name than its heading."""
+    name = phase.sound("phase_name")
     if name and phase.title and " ".join(name.text.casefold().split()) != " ".join(phase.title.casefold().split()):
         message = f"`phase_name` is {shown(name.text)}, and its heading says {shown(phase.title)}"
         is_heading = facts.was_there(name.text) and not facts.was_there(phase.section.title)
         yield RULE.at(phase.section.heading if is_heading else name.span, message, help=_BOTH, severity=WARNING)
+
+
+def _uncounted(phase: Phase, facts: Facts) -> Diagnostics:
+    """Yield a warning where the number of a phase's handoffs changed as neither `handoffs` nor the documents did."""
+    count, here = phase.sound(_COUNT), facts.blocks.handoffs.number
     earlier = [(then, each) for then in facts.past or () for each in then.phases if each.name == phase.name]
-    here = facts.blocks.handoffs.number
     known = [(old.value(), here - then.blocks.handoffs.number) for then, each in earlier if (old := each.sound(_COUNT))]
     if count is None or not known or any(old <= count.value() <= old + max(more, 0) for old, more in known):
         return
@@ -140,39 +153,47 @@ def faults_of(value: JsonValue, facts: Facts, rule: Rule, *, name: str, where: s
     yield from _twice(value, rule)
     yield from _times(value, facts, rule)
     current, number = value.root.get("current_objective"), value.root.get("phase")
-    if current and value.is_sound("current_objective") and current.value() is not None:
-        ids = list(_objectives(value))
-        if None not in ids and current.text not in ids:
-            yield rule.at(
-                current.span,
-                f"`current_objective` is {current.text}, and no objective has this id",
-                help=f"name one of {', '.join(each for each in ids if each)}{'' if _first_open(value) else ', or null'}"
-                if ids
-                else "write null, since there is no objective",
-            )
-    is_null = current is not None and current.value() is None
+    if current and current.value() is None:
+        yield from _none_current(value, current, rule)
+    elif current:
+        yield from _no_such_current(value, current, rule)
+        yield from _other_current(value, current, facts, rule)
+    if number and value.is_sound("phase") and number.text != name:
+        yield rule.at(number.span, f"`phase` is {number.text}, and {where} says {name}", help=_BOTH)
+
+
+def _none_current(value: JsonValue, current: Node, rule: Rule) -> Diagnostics:
+    """Yield a finding where no objective is the current one, and one is open."""
     open_id = _first_open(value)
-    statuses = dict(_statuses(value))
-    status = statuses.get(current.text) if current and not is_null else None
-    is_other = status not in {None, IN_PROGRESS} and statuses.get(open_id or "") == IN_PROGRESS
-    if current and (is_other or (status == DONE and not facts.was_there(value.root.span.of(facts.document.text)))):
-        yield rule.at(
-            current.span,
-            f"`current_objective` is {current.text}, which is {status}{f', and {open_id} is open' if open_id else ''}",
-            help=f"name the one that is worked on: {open_id}" if open_id else "write null: no objective is open",
-            severity=WARNING,
-        )
-    if current and is_null and open_id:
+    if open_id:
         yield rule.at(
             current.span,
             f"`current_objective` is null, and objective {open_id} is open",
             help=f"name the one that is worked on, such as {open_id}; null says that none is open",
         )
-    if number and value.is_sound("phase") and number.text != name:
+
+
+def _no_such_current(value: JsonValue, current: Node, rule: Rule) -> Diagnostics:
+    """Yield a finding where no objective has the id of the current one."""
+    ids = list(_objectives(value))
+    if None in ids or current.text in ids or not value.is_sound("current_objective"):
+        return
+    known, or_null = ", ".join(filter(None, ids)), "" if _first_open(value) else ", or null"
+    help_ = f"name one of {known}{or_null}" if ids else "write null, since there is no objective"
+    yield rule.at(current.span, f"`current_objective` is {current.text}, and no objective has this id", help=help_)
+
+
+def _other_current(value: JsonValue, current: Node, facts: Facts, rule: Rule) -> Diagnostics:
+    """Yield a warning where the current objective is done, or another one is in progress."""
+    open_id, statuses = _first_open(value), dict(_statuses(value))
+    status = statuses.get(current.text)
+    is_other = status not in {None, IN_PROGRESS} and statuses.get(open_id or "") == IN_PROGRESS
+    if is_other or (status == DONE and not facts.was_there(value.root.span.of(facts.document.text))):
         yield rule.at(
-            number.span,
-            f"`phase` is {number.text}, and {where} says {name}",
-            help=_BOTH,
+            current.span,
+            f"`current_objective` is {current.text}, which is {status}{f', and {open_id} is open' if open_id else ''}",
+            help=f"name the one that is worked on: {open_id}" if open_id else "write null: no objective is open",
+            severity=WARNING,
         )
 
 

@@ -60,32 +60,31 @@ def check(facts: Facts) -> Diagnostics:
     """Yield at most one finding, at `handoffs.open`."""
     if facts.file_type == "handoff":
         yield from _of_document(facts)
-        return
-    if facts.front_matter is None or (_KEY in facts.document.front_matter and _KEY not in facts.values):
-        return
-    named = facts.blocks.handoffs.open
+    elif facts.front_matter is not None and (_KEY in facts.values or _KEY not in facts.document.front_matter):
+        yield from _of_state_file(facts, facts.blocks.handoffs.open or "")
+
+
+def _of_state_file(facts: Facts, named: str) -> Diagnostics:
+    """Yield a finding in a state file whose open handoff is `named`."""
     if facts.values.get("status") == DROPPED and not named:
         return  # what was open when the task was dropped stays as a document
     documents = facts.queries.handoffs()
     if documents is None or (named and escape_reason(named)):
         return
     span = facts.value_span(_KEY, "open") if facts.values.get(_KEY) else facts.first_line
-    other = _wrong_target(facts, named) if named else ""
-    if other:
-        yield RULE.at(span, other, help=_ANOTHER.format(facts.shown_id))
+    another = _ANOTHER.format(facts.shown_id)
+    if other := _wrong_target(facts, named):
+        yield RULE.at(span, other, help=another)
     elif named and _is_missing(facts, named, documents):
-        yield RULE.at(
-            span,
-            f"the open handoff {shown(named)} is not there",
-            help=f"{put_back(facts.queries, f'{facts.config.root}/{named}')}, or {_ANOTHER.format(facts.shown_id)}",
-        )
-    elif wrong := _disagreement(named or "", documents):
+        back = put_back(facts.queries, f"{facts.config.root}/{named}")
+        yield RULE.at(span, f"the open handoff {shown(named)} is not there", help=f"{back}, or {another}")
+    elif wrong := _disagreement(named, documents):
         yield RULE.at(span, wrong, help=_ACCEPT.format(facts.shown_id))
     else:
         yield from _miscounted(facts, named)
 
 
-def _miscounted(facts: Facts, named: str | None) -> Diagnostics:
+def _miscounted(facts: Facts, named: str) -> Diagnostics:
     """Yield a finding for a count of handoffs that fell, or rose without a new handoff, since a compared revision."""
     count = facts.blocks.handoffs.number
     for then in facts.past or ():
@@ -133,12 +132,12 @@ def _is_missing(facts: Facts, named: str, documents: tuple[WrittenHandoff, ...])
 
 
 def _wrong_target(facts: Facts, named: str) -> str:
-    """Return the message for a state file that names no document of its task; empty where it does.
+    """Return the message for a state file that names no document of its task; empty where it does, or names none.
 
     That a document in the task's folder says it is of another task is said there (TS008).
     """
     own = own_file(facts.name)
-    if own is None or not own.id or is_handoff_path(named, own.id):
+    if not named or own is None or not own.id or is_handoff_path(named, own.id):
         return ""
     return f"the open handoff {shown(named)} is not a handoff document of task {own.id}"
 

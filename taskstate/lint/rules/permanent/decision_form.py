@@ -70,6 +70,7 @@ RULE = Rule.of("TSP09", __name__, "an Architecture Decision is not known by its 
 _MEANT = r"(?i)\W*(?:ADR?|(?:architecture )?decision)\W*(\d{1,9})\b\W*(.*)"
 _WITHOUT_MARKS = r"(?m)^AD-(\d{1,9}): +([^\r\n]+)"
 _MOST_NAMED = 5
+_LACKS, _WRITE = "does not say what was decided", "write it below, as `**Decision:** …`"
 _STATUSES = "proposed, accepted or superseded by AD-N"
 
 
@@ -135,38 +136,48 @@ def _said(decision: Decision, document: Document) -> tuple[str, str]:
 
 def _labels(decision: Decision, facts: Facts) -> Diagnostics:
     """Yield a finding for a status that is none, and for each label that is missing or empty."""
-    section, text = decision.section, facts.document.text
-    past = [
+    section, text, past = decision.section, facts.document.text, _earlier(decision, facts)
+    body, is_published = section.body.of(text), _is_published(facts)
+    said = labelled(body)
+    lost = dict(_lost(body, past[0][1])) if past and not is_published else {}
+    is_empty = not is_published and _says_nothing(body)
+    place = line_of_label(text, section, "status")
+    if not said.get("status"):
+        more = (f", and {_LACKS}", f"; then {lost.get('decision', _WRITE)}") if is_empty else ("", "")
+        message = f"AD-{decision.number} has no **Status:**{more[0]}"
+        yield RULE.at(place, message, help=f"below the heading, {_status_form(past)}{more[1]}")
+        return
+    if not decision.status:
+        message = f"AD-{decision.number} has the status {shown(said['status'])}"
+        yield RULE.at(place, message, help=_status_form(past))
+    renamed = next((label for label in said if past and label not in labelled(past[0][1])), "")
+    for label, help_ in (lost or ({"decision": _WRITE} if is_empty else {})).items():
+        is_there = label in said or not renamed
+        what = _LACKS if label == "decision" else f"has lost its **{label.capitalize()}:**"
+        way = help_ if is_there else help_.rpartition(" again")[0] or help_
+        place = line_of_label(text, section, label if is_there else renamed)
+        yield RULE.at(place, f"AD-{decision.number} {what}", help=way)
+
+
+def _earlier(decision: Decision, facts: Facts) -> list[tuple[Decision, str]]:
+    """Return the decisions of this number at the compared revisions, with what each says."""
+    return [
         (each, each.section.body.of(then.document.text))
         for then in comparable(facts)
         for each in decisions(then.state)
         if each.number == decision.number
     ]
+
+
+def _status_form(past: Sequence[tuple[Decision, str]]) -> str:
+    """Return how a status is written, with the one that was committed."""
     status = next((f"{each.status} by AD-{each.heir}" if each.heir else each.status for each, _ in past), "")
-    status = status or PROPOSED
-    form = f"write `**Status:** {status}`: it is {_STATUSES}"
-    body = section.body.of(text)
-    said = labelled(body)
-    is_missing = not text_below(body, "decision") and ("decision" in said or not _is_free(body))
-    is_empty = is_missing and not _is_published(facts)
-    lost = dict(_lost(body, past[0][1])) if past and not _is_published(facts) else {}
-    lacks, write = "does not say what was decided", lost.get("decision") or "write it below, as `**Decision:** …`"
-    if said.get("status") and not decision.status:
-        message = f"AD-{decision.number} has the status {shown(said['status'])}"
-        yield RULE.at(line_of_label(text, section, "status"), message, help=form)
-    elif not said.get("status"):
-        message = f"AD-{decision.number} has no **Status:**" + f", and {lacks}" * is_empty
-        help_ = f"below the heading, {form}" + f"; then {write}" * is_empty
-        yield RULE.at(line_of_label(text, section, "status"), message, help=help_)
-        return
-    renamed = next((label for label in said if past and label not in labelled(past[0][1])), "")
-    for label in lost or ("decision",) * is_empty:
-        is_there = label in said or not renamed
-        what = lacks if label == "decision" else f"has lost its **{label.capitalize()}:**"
-        place = line_of_label(text, section, label if is_there else renamed)
-        help_ = lost.get(label, write)
-        help_ = help_ if is_there else help_.rpartition(" again")[0] or help_
-        yield RULE.at(place, f"AD-{decision.number} {what}", help=help_)
+    return f"write `**Status:** {status or PROPOSED}`: it is {_STATUSES}"
+
+
+def _says_nothing(body: str) -> bool:
+    """Return whether a decision does not say what was decided, neither behind its label nor in words of its own."""
+    return not text_below(body, "decision") and ("decision" in labelled(body) or not _is_free(body))
 
 
 def _lost(body: str, committed: str) -> Iterator[tuple[str, str]]:

@@ -79,44 +79,53 @@ def check(facts: Facts) -> Diagnostics:
 
 
 def _absent(facts: Facts) -> Diagnostics:
-    document = facts.document
     together: dict[str, list[SectionSpec]] = {}
     for spec in facts.outline.absent:
         if spec.key in facts.outline.hidden or spec.key in facts.outline.renamed:
             continue  # TS207, TS209
-        near, lost = facts.outline.near.get(spec.key), facts.outline.lost.get(spec.key)
-        if near and (lost is None or lost.section.span.start <= near.span.start <= lost.at):
-            yield _at_another_level(document, spec, near)
-            continue
-        if lost:
-            yield _without_heading(document, spec, lost)
-            continue
-        # What was in the section can be brought back, or the section is none of this file's: no empty one is added.
-        is_gone = (spec.closed or spec.fence) and any(then.outline.section(spec) for then in comparable(facts))
-        put_back = f"put back what was committed{shown_by(facts.queries, changed=facts.changed)}" if is_gone else ""
-        held = facts.queries.damage() or facts.outline.doubt or put_back
-        way = held.partition(_LET_GO)[0]
-        if "--let-go" in way:
-            steps = f"taskstate doctor --let-go {facts.shown_id} && taskstate lint --fix"
-            way = f"`{steps}` accepts the loss, and adds the section"
-        if way:
+        if misplaced := _elsewhere(facts, spec):
+            yield misplaced
+        elif way := _way_back(facts, spec):
             together.setdefault(way, []).append(spec)
-            continue
-        before, behind = facts.outline.neighbours(spec)
-        position = f"before {shown(behind.title)}" if behind else "at the end"
-        yield RULE.at(
-            _span(document, before, behind),
-            f"the section {spec.heading!r} is missing",
-            help=f"add `{spec.heading}` {position}",
-            fix=_fix(document, facts, spec),
-        )
+        else:
+            yield _to_add(facts, spec)
     for way, specs in together.items():
         names = " and ".join(repr(spec.heading) for spec in specs)
         yield RULE.at(
-            _span(document, *facts.outline.neighbours(specs[0])),
+            _span(facts.document, *facts.outline.neighbours(specs[0])),
             f"the section{'s' * (len(specs) > 1)} {names} {'are' if len(specs) > 1 else 'is'} missing",
             help=way,
         )
+
+
+def _elsewhere(facts: Facts, spec: SectionSpec) -> Diagnostic | None:
+    """Return the finding about a section that is there under a heading of another level, or under none."""
+    near, lost = facts.outline.near.get(spec.key), facts.outline.lost.get(spec.key)
+    if near and (lost is None or lost.section.span.start <= near.span.start <= lost.at):
+        return _at_another_level(facts.document, spec, near)
+    return _without_heading(facts.document, spec, lost) if lost else None
+
+
+def _way_back(facts: Facts, spec: SectionSpec) -> str:
+    """Return what to do where no empty section is added: its content can be brought back, or it is of another file."""
+    is_gone = (spec.closed or spec.fence) and any(then.outline.section(spec) for then in comparable(facts))
+    put_back = f"put back what was committed{shown_by(facts.queries, changed=facts.changed)}" if is_gone else ""
+    way = (facts.queries.damage() or facts.outline.doubt or put_back).partition(_LET_GO)[0]
+    if "--let-go" not in way:
+        return way
+    steps = f"taskstate doctor --let-go {facts.shown_id} && taskstate lint --fix"
+    return f"`{steps}` accepts the loss, and adds the section"
+
+
+def _to_add(facts: Facts, spec: SectionSpec) -> Diagnostic:
+    """Return the finding about a section that is added empty."""
+    before, behind = facts.outline.neighbours(spec)
+    return RULE.at(
+        _span(facts.document, before, behind),
+        f"the section {spec.heading!r} is missing",
+        help=f"add `{spec.heading}` {f'before {shown(behind.title)}' if behind else 'at the end'}",
+        fix=_fix(facts.document, facts, spec),
+    )
 
 
 def _at_another_level(document: Document, spec: SectionSpec, near: Section) -> Diagnostic:

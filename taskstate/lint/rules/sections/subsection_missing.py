@@ -44,6 +44,7 @@ from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from taskstate.lint.facts.file_facts import Facts
+    from taskstate.model.document_kinds import SubsectionSpec
     from taskstate.syntax.document import Document, Section
 
 RULE = Rule.of("TS208", __name__, "a required subsection is absent or empty")
@@ -52,27 +53,29 @@ RULE = Rule.of("TS208", __name__, "a required subsection is absent or empty")
 def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each required subsection: at its own heading, or at what may be meant, or its section's."""
     absent = [each for each in facts.outline.unfilled if not (each.section or each.hidden or each.near)]
-    if len(absent) > 1:
-        names = [each.spec.name for each in absent]
+    together = absent if len(absent) > 1 else []
+    if together:
+        names = [each.spec.name for each in together]
         yield RULE.at(
-            absent[0].parent.heading,
-            f"the section {shown(absent[0].parent.title)} has no subsections {' and '.join(map(repr, names))}",
+            together[0].parent.heading,
+            f"the section {shown(together[0].parent.title)} has no subsections {' and '.join(map(repr, names))}",
             help=f"add {' and '.join(f'`### {name}`' for name in names)}, and what belongs under them",
         )
-    for unfilled in facts.outline.unfilled:
-        name, parent = unfilled.spec.name, unfilled.parent
-        late = facts.values.get("status") in unfilled.spec.must_be_filled
-        if unfilled.section:
-            help_ = "write it" + ("" if late else f", or put `{facts.kind.placeholder}` there until it is known")
-            if any(all(each.spec != unfilled.spec for each in then.outline.unfilled) for then in comparable(facts)):
-                help_ = f"put back what was committed{shown_by(facts.queries, changed=facts.changed)}"
-            yield RULE.at(unfilled.section.heading, f"the subsection {name!r} is empty", help=help_)
-        elif unfilled.hidden is None and not (unfilled in absent and len(absent) > 1):
-            yield RULE.at(
-                (unfilled.near or parent).heading,
-                f"the section {shown(parent.title)} has no subsection {name!r}",
-                help=_help(facts.document, name, unfilled.near),
-            )
+    for each in facts.outline.unfilled:
+        name = each.spec.name
+        if each.section:
+            yield RULE.at(each.section.heading, f"the subsection {name!r} is empty", help=_to_fill(facts, each.spec))
+        elif each.hidden is None and each not in together:
+            message = f"the section {shown(each.parent.title)} has no subsection {name!r}"
+            yield RULE.at((each.near or each.parent).heading, message, help=_help(facts.document, name, each.near))
+
+
+def _to_fill(facts: Facts, spec: SubsectionSpec) -> str:
+    """Return what to do about an empty subsection."""
+    if any(all(each.spec != spec for each in then.outline.unfilled) for then in comparable(facts)):
+        return f"put back what was committed{shown_by(facts.queries, changed=facts.changed)}"
+    is_late = facts.values.get("status") in spec.must_be_filled
+    return "write it" if is_late else f"write it, or put `{facts.kind.placeholder}` there until it is known"
 
 
 def _help(document: Document, name: str, near: Section | None) -> str:

@@ -65,10 +65,10 @@ from taskstate.syntax.spans import Span, filled_lines
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator, Sequence
 
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.model.progress_log import Session
+    from taskstate.model.progress_log import Session, Summary
     from taskstate.syntax.document import Document
 
 RULE = Rule.of("TS407", __name__, "the state file and its archive disagree, or the archive disagrees with itself")
@@ -82,32 +82,45 @@ _TITLE = r"(?i)task #(\S+) archive\b"
 
 def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each fault of an archive file, or of the archive of a state file."""
-    document = facts.document
     if not facts.has_archive:
         return
     if facts.file_type == "archive":
-        yield from _title(document, facts)
-        wrong_level = _wrong_level(document)
-        if wrong_level:
-            yield wrong_level
-            return
-        archive = ArchiveContents(document.text)
-        committed = [ArchiveContents(then.document.text) for then in facts.past or ()]
-        edited = [fault for each in committed for fault in archive.edited(each)]
-        lost = [] if edited or not _is_alone(facts) else [fault for each in committed for fault in archive.lost(each)]
-        faults, past = (*archive.findings, *edited, *lost[:1]), [each.text for each in committed]
-        for fault in faults:
-            at = archive.edited_at(past, fault.at) if len(faults) == 1 else fault.at
-            yield RULE.at(first_line_of(document, Span(at, len(document.text))), fault.message, help=_take_back(facts))
+        yield from _of_archive_file(facts)
     elif facts.unreadable_body is None and facts.kind.section(_LOG):
-        yield from _path(facts)
-        yield from _link(facts)
-        yield from _summary(facts)
-        archives = facts.queries.archive()
-        if archives:
-            yield from _archive(facts, ArchiveContents(archives[0].text))
-        elif archives is not None:
-            yield from _missing(facts)
+        yield from _of_state_file(facts)
+
+
+def _of_archive_file(facts: Facts) -> Diagnostics:
+    """Yield findings in an archive file: its title, its form, and what changed in it since it was committed."""
+    document = facts.document
+    yield from _title(document, facts)
+    wrong_level = _wrong_level(document)
+    if wrong_level:
+        yield wrong_level
+        return
+    archive, committed = (
+        ArchiveContents(document.text),
+        [ArchiveContents(then.document.text) for then in facts.past or ()],
+    )
+    edited = [fault for each in committed for fault in archive.edited(each)]
+    lost = [] if edited or not _is_alone(facts) else [fault for each in committed for fault in archive.lost(each)]
+    faults, past = (*archive.findings, *edited, *lost[:1]), [each.text for each in committed]
+    for fault in faults:
+        at = archive.edited_at(past, fault.at) if len(faults) == 1 else fault.at
+        yield RULE.at(first_line_of(document, Span(at, len(document.text))), fault.message, help=_take_back(facts))
+
+
+def _of_state_file(facts: Facts) -> Diagnostics:
+    """Yield findings in a state file: the path, the link and the summary of its archive, and what that holds."""
+    yield from _denied(facts)
+    yield from _path(facts)
+    yield from _link(facts)
+    yield from _summary(facts)
+    archives = facts.queries.archive()
+    if archives:
+        yield from _archive(facts, ArchiveContents(archives[0].text))
+    elif archives is not None:
+        yield from _missing(facts)
 
 
 def _is_alone(facts: Facts) -> bool:
@@ -124,9 +137,8 @@ def _wrong_level(document: Document) -> Diagnostic | None:
         number = session_number(section.title)
         edits = (Edit(*section.heading, f"## {section.title}"),)
         if number and section.level != _ARCHIVED and not ArchiveContents(apply(document.text, edits)).faults:
-            message = (
-                f"the heading of session {number} has level {section.level}, so it is not read as an archived session"
-            )
+            level = f"the heading of session {number} has level {section.level}"
+            message = f"{level}, so it is not read as an archived session"
             return RULE.at(first_line_of(document, section.heading), message, help=f"write `{edits[0].new}`")
     return None
 
@@ -170,13 +182,11 @@ def _take_back(facts: Facts) -> str:
     revision, _, old = name.partition(":")
     if is_archive and revision and not old.endswith(path):  # it has moved since
         return f"`git show {shlex.quote(name)} > {shlex.quote(path)}` restores the committed text"
-    if earlier and revision and _is_whole(ArchiveContents(earlier[0].text), facts):
+    committed = ArchiveContents(earlier[0].text if earlier else "")
+    is_whole = not committed.faults and max(committed.numbers, default=0) >= _needed(facts)
+    if earlier and revision and is_whole:
         return f"`git restore --source {shlex.quote(revision)} -- {shlex.quote(path)}` restores the committed file"
     return facts.queries.damage() or from_git(path)
-
-
-def _is_whole(committed: ArchiveContents, facts: Facts) -> bool:
-    return not committed.faults and max(committed.numbers, default=0) >= _needed(facts)
 
 
 def _needed(facts: Facts) -> int:
@@ -192,20 +202,28 @@ def _recorded_path(facts: Facts) -> str:
     return path if isinstance(path, str) else ""
 
 
-def _path(facts: Facts) -> Diagnostics:
-    """Yield a finding for an `archive_path` that is not the path of the task's archive."""
-    folder, _, name = _recorded_path(facts).rpartition("/")
-    own = names.own_file(name)
-    fits = own is not None and own.type == "archive" and (own.id or "").casefold() == (facts.task_id or "").casefold()
+def _denied(facts: Facts) -> Diagnostics:
+    """Yield a finding where `archive_path` says that there is no archive, and there is."""
     if _is_denied(facts):
         is_null = _PATH in facts.values
         message = f"`{_PATH}` is {'null' if is_null else 'gone'}, and there is an archive, {_file(facts)}"
         place = facts.value_span(_PATH) if is_null else facts.first_line
         below = "" if is_null else " below `file_size_kb`"
         yield RULE.at(place, message, help=f"write `{_PATH}: {_file(facts)}`{below}")
-    if name and not (fits and folder == _FOLDER):
+
+
+def _path(facts: Facts) -> Diagnostics:
+    """Yield a finding for an `archive_path` that is not the path of the task's archive."""
+    folder, _, name = _recorded_path(facts).rpartition("/")
+    if name and not (folder == _FOLDER and _is_archive_of(facts, name)):
         message = f"`{_PATH}` says {shown(_recorded_path(facts))}, and the place of the archive is {_file(facts)}"
         yield RULE.at(facts.value_span(_PATH), message, help="correct it; every archiving writes it again")
+
+
+def _is_archive_of(facts: Facts, name: str) -> bool:
+    """Return whether a file name is that of the task's archive."""
+    own = names.own_file(name)
+    return own is not None and own.type == "archive" and (own.id or "").casefold() == (facts.task_id or "").casefold()
 
 
 def _is_denied(facts: Facts) -> bool:
@@ -222,39 +240,46 @@ def _link(facts: Facts) -> Diagnostics:
     summary, text = facts.summary, facts.document.text
     for match in re.compile(_LINK).finditer(text, *summary.span) if summary else ():
         own = names.own_file(match[1])
-        if own and own.type == "archive" and (own.id or "").casefold() != (facts.task_id or "").casefold():
+        if own and own.type == "archive" and not _is_archive_of(facts, match[1]):
             message = f"the summary links to {shown(match[1])}, and the archive of this task is {_file(facts)}"
             yield RULE.at(Span(*match.span(1)), message, help=f"link to `../{_file(facts)}`")
 
 
 def _summary(facts: Facts) -> Diagnostics:
-    """Yield a finding where the summary lost what it said of the same sessions, or came behind a session.
-
-    Its own words may be changed, and one that was too long shortened.
-    """
+    """Yield a finding where the summary lost what it has to say of the same sessions, or came behind a session."""
     summary = facts.summary
     past = [(then, then.summary) for then in comparable(facts) if then.summary]
     if summary is None or not past:
         return
     then, before = past[0]
     span = first_line_of(facts.document, summary.section.heading)
-    first = then.sessions[0].section.span.start if then.sessions else before.span.end
-    if facts.sessions and facts.sessions[0].section.span.start < summary.span.start and before.span.start < first:
+    if _is_behind(facts.sessions, summary) and not _is_behind(then.sessions, before):
         message = f"the Archived Summary is below session {facts.sessions[0].number}"
         yield RULE.at(span, message, help="move it to the top of the Progress Log")
     if (before.first, before.last) != (summary.first, summary.last):
         return
+    gone, lost = _gone_lines(facts, summary, then, before)
+    if lost:
+        is_emptied = len(filled_lines(facts.document.text, summary.span)) <= 1
+        old = before.span.of(then.document.text)
+        at = span if is_emptied else first_change(facts.document, summary.span, old)
+        what = "was emptied" if is_emptied else f"no longer says {shown(lost[0])}"
+        help_ = f"write `{lost[0]}` again" if len(gone) == 1 else f"put back what is gone{shown_by(facts.queries)}"
+        yield RULE.at(at, f"the Archived Summary {what}", help=help_)
+
+
+def _is_behind(sessions: Sequence[Session], summary: Summary) -> bool:
+    """Return whether a summary stands below a session."""
+    return bool(sessions) and sessions[0].section.span.start < summary.span.start
+
+
+def _gone_lines(facts: Facts, summary: Summary, then: Facts, before: Summary) -> tuple[list[str], list[str]]:
+    """Return the lines of an earlier summary that are gone, and those of them that had to stay."""
     old, now = filled_lines(then.document.text, before.span), filled_lines(facts.document.text, summary.span)
     present = {_said(line) for _, line in now}
     gone = [line for _, line in old if _said(line) not in present]
     lost = [line for line in gone if line.startswith(("**", "["))]
-    if not lost and len(now) < len(old) and not then.long_summary:
-        lost = gone
-    if lost:
-        what = f"no longer says {shown(lost[0])}" if len(now) > 1 else "was emptied"
-        span = first_change(facts.document, summary.span, before.span.of(then.document.text)) if len(now) > 1 else span
-        help_ = f"write `{lost[0]}` again" if len(gone) == 1 else f"put back what is gone{shown_by(facts.queries)}"
-        yield RULE.at(span, f"the Archived Summary {what}", help=help_)
+    return gone, gone if not lost and len(now) < len(old) and not then.long_summary else lost
 
 
 def _said(line: str) -> str:
@@ -266,17 +291,15 @@ def _title(document: Document, facts: Facts) -> Diagnostics:
     """Yield a finding where the title of an archive file names another task."""
     title = document.sections[0] if document.sections else None
     match = re.compile(_TITLE).match(title.title) if title and title.level == 1 else None
-    titles = [
-        title for then in facts.past or () for title in then.document.sections[:1] if re.match(_TITLE, title.title)
-    ]
+    first = (each for then in facts.past or () for each in then.document.sections[:1])
+    titles = [each for each in first if re.match(_TITLE, each.title)]
     if titles and not match and document.text.strip():
         at = first_line_of(document, title.heading) if title and title.level == 1 else facts.first_line
         message = "the title line, which was committed, is gone"
         yield RULE.at(at, message, help=f"write `# {titles[0].title}` again")
     elif title and match and match[1].casefold() != (facts.task_id or "").casefold():
-        message = (
-            f"the title names task {shown(match[1])}, and the file is the archive of task {shown(facts.task_id or '')}"
-        )
+        own = shown(facts.task_id or "")
+        message = f"the title names task {shown(match[1])}, and the file is the archive of task {own}"
         yield RULE.at(first_line_of(document, title.heading), message, help=_take_back(facts))
 
 
@@ -287,7 +310,7 @@ def _missing(facts: Facts) -> Diagnostics:
     if facts.summary:
         message = f"there is no archive file {_file(facts)} with the sessions of this summary"
         yield RULE.at(_span(facts), message, help=_take_back(facts))
-    elif _recorded_path(facts) and not any(_path(facts)):
+    elif _recorded_path(facts) and not (any(_denied(facts)) or any(_path(facts))):
         message = f"`{_PATH}` says {_file(facts)}, and there is no such file"
         help_ = f"{_take_back(facts)}; if nothing is archived, remove the key"
         yield RULE.at(facts.value_span(_PATH), message, help=help_)
@@ -330,32 +353,32 @@ def _against_summary(facts: Facts, archive: ArchiveContents) -> Diagnostics:
 
 def _beyond_summary(facts: Facts, archive: ArchiveContents, summed: range) -> Diagnostics:
     """Yield findings for archived sessions that the summary does not stand for."""
-    in_log = {session.number: session for session in facts.sessions}
-    beyond = [each for each in archive.numbers if each not in summed]
-    for number in beyond:
-        told = any(number in fault.numbers for fault in archive.faults)  # in the archive file
-        if number in in_log and number >= summed.stop and not told:  # TS402 reports lower ones
-            yield _in_both(in_log[number], facts)
-    same = doubled(facts.sessions, archive)
-    taken = {session.number for session, _ in same}
-    for each in archive.entries:  # a number alone may be a slip, a number and a time are a copy that was changed
-        session, title = in_log.get(each.number), archive.text[each.start : each.end].partition("\n")[0].strip("# \r")
-        is_known = session is None or each.number not in summed or each.number in taken
-        if session and not is_known and session.section.title == title and new_among(facts, [session]):
-            yield _in_both(session, facts)
+    in_log, same = {session.number for session in facts.sessions}, doubled(facts.sessions, archive)
+    for session in _in_both(facts, archive, summed, {session.number for session, _ in same}):
+        help_ = "delete it here if the archive says the same; else give it the next free number"
+        heading = first_line_of(facts.document, session.section.heading)
+        yield RULE.at(heading, f"session {session.number} is in the archive too", help=help_)
     for session, number in same:
         if number != session.number or number < summed.stop:
             heading = first_line_of(facts.document, session.section.heading)
             yield RULE.at(heading, is_archived_as(session.number, number), help=take_out(facts.state, archive))
-    alone = [each for each in beyond if each not in in_log]
+    alone = [each for each in archive.numbers if each not in summed and each not in in_log]
     if alone and facts.sessions_known:  # an unknown heading may be that of the summary or of a session
         yield RULE.at(_span(facts), not_summarised(alone), help=_correct_summary(facts, archive))
 
 
-def _in_both(session: Session, facts: Facts) -> Diagnostic:
-    help_ = "delete it here if the archive says the same; else give it the next free number"
-    heading = first_line_of(facts.document, session.section.heading)
-    return RULE.at(heading, f"session {session.number} is in the archive too", help=help_)
+def _in_both(facts: Facts, archive: ArchiveContents, summed: range, taken: Collection[int]) -> Iterator[Session]:
+    """Yield the sessions of the log that the archive has, too, but for those whose numbers are `taken` as the same."""
+    in_log = {session.number: session for session in facts.sessions}
+    for number in archive.numbers:
+        told = any(number in fault.numbers for fault in archive.faults)  # in the archive file
+        if number in in_log and number >= summed.stop and not told:  # TS402 reports lower ones
+            yield in_log[number]
+    for each in archive.entries:  # a number alone may be a slip, a number and a time are a copy that was changed
+        session, title = in_log.get(each.number), archive.text[each.start : each.end].partition("\n")[0].strip("# \r")
+        is_known = each.number not in summed or each.number in taken
+        if session and not is_known and session.section.title == title and new_among(facts, [session]):
+            yield session
 
 
 def _missing_runs(expected: range, archive: ArchiveContents) -> tuple[range, ...]:
