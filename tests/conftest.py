@@ -76,12 +76,17 @@ def nobodys_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[No
         for name in os.environ:
             if name.startswith(("GIT_", "TASKSTATE_", "CLAUDE", "CODEX_", "GEMINI_", "CURSOR_", "AI_AGENT")):
                 patch.delenv(name)
-        patch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+        own = tmp_path_factory.mktemp("git") / "config"
+        own.write_text("[core]\n\tfsync = none\n", encoding="utf-8")
+        patch.setenv("GIT_CONFIG_GLOBAL", str(own))
         patch.setenv("GIT_CONFIG_NOSYSTEM", "1")
         patch.setenv("LC_ALL", "C.UTF-8")
         patch.setenv("NO_COLOR", "1")
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
         patch.setattr(callers, "processes", lambda: iter(()))  # a test is no client, and may run in one
+        # No test cuts the power, and a hundred thousand waits for the disk are minutes. That the product syncs, and in
+        # which order, tests/storage/test_files.py sees from the calls; a wrong descriptor is an error as before.
+        patch.setattr(os, "fsync", os.fstat)
         yield
 
 

@@ -30,7 +30,7 @@ WHOLE = "search"  # for a pattern of which the source does not say how it is use
 # In characters, and in seconds of the processor. Each bound is far from both sides: other load disturbs even these.
 SIZE, QUICK = 3_000, 0.001  # a quadratic pattern takes seven times as long; what only may be one is measured again
 LARGE, TIMES, GROWTH, LEAST = 16_000, 4, 8, 0.06  # a quadratic one takes 16 times as long for 4 times as many
-LIMIT = 3
+LIMIT = 1  # for all runs on one repetition; where it is linear they take a tenth of that
 SCHEMAS = Path(__file__).parent.parent / "schemas"
 
 
@@ -268,20 +268,18 @@ def seconds(pattern: re.Pattern[str], uses: set[str], text: str) -> float:
 def slow_text(pattern: Pattern, uses: set[str]) -> str:
     """Return what to repeat for a pattern to take more than linear time, or nothing."""
     compiled = re.compile(*pattern)
-    repeated = ""
-    try:
-        with limited():
-            for worst in worst_texts(*pattern):
-                repeated = worst.of_size(1)
-                small, large = worst.of_size(LARGE), worst.of_size(LARGE * TIMES)
+    for worst in worst_texts(*pattern):
+        small, large = worst.of_size(LARGE), worst.of_size(LARGE * TIMES)
+        try:
+            with limited():
                 is_quick = seconds(compiled, uses, worst.of_size(SIZE)) < QUICK
                 if not is_quick and seconds(compiled, uses, large) > LEAST:
                     least = min(seconds(compiled, uses, small) for _ in range(3))
                     most = min(seconds(compiled, uses, large) for _ in range(3))
                     if most > least * GROWTH:
-                        return repeated
-    except TimeoutError:
-        return repeated
+                        return worst.of_size(1)
+        except TimeoutError:
+            return worst.of_size(1)
     return ""
 
 

@@ -75,7 +75,8 @@ def close(workspace: Workspace, but: str = "") -> None:
 def record(workspace: Workspace, task_id: str, request: Request) -> tuple[str, ...]:
     """Record each session of a task that nobody told of, and return a line for each."""
     now, lines = timestamp(request.metadata.now), list[str]()
-    close(workspace)
+    with suppress(TaskstateError):  # another start has the notes: what a session left is as it is now
+        close(workspace)
     for each in untold(workspace, task_id, now):
         draft = each.draft
         try:
@@ -102,10 +103,14 @@ def _is_of(session: sessions.SessionView, draft: KeptDraft) -> bool:
 
 
 def begin(workspace: Workspace, state: TaskState, now: str) -> None:
-    """Note that the present session begins a turn on a task; what it did before on another one is none of that."""
+    """Note that the present session begins a turn on a task; what it did before on another one is none of that.
+
+    The turn has begun already: a note that cannot be written costs a draft, and is no error.
+    """
     note = present(workspace)
     if note and note.task.casefold() != state.id.casefold():
-        go_over(workspace, note, state.id, state.last_own_session, now)
+        with suppress(TaskstateError):
+            go_over(workspace, note, state.id, state.last_own_session, now)
 
 
 def go_over(workspace: Workspace, note: SessionNote, task_id: str, last: int, now: str) -> SessionNote:
@@ -120,10 +125,14 @@ def go_over(workspace: Workspace, note: SessionNote, task_id: str, last: int, no
 
 
 def told_itself(workspace: Workspace, state: TaskState, now: str) -> None:
-    """Note that the present session has recorded what it did on a task: all so far is told."""
+    """Note that the present session has recorded what it did on a task: all so far is told.
+
+    That is in the file already: a note that cannot be written is no error.
+    """
     note = present(workspace)
     if note and note.task.casefold() == state.id.casefold():
-        _settle(workspace, note, now, last=state.last_own_session)
+        with suppress(TaskstateError):
+            _settle(workspace, note, now, last=state.last_own_session)
 
 
 def told_by_hand(workspace: Workspace, note: SessionNote, now: str) -> None:

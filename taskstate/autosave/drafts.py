@@ -217,10 +217,7 @@ def discard(private: Private, drafts: Iterable[KeptDraft]) -> None:
     Raises:
         TaskstateError: one cannot be deleted.
     """
-    names = {f"{each.id}.json" for each in drafts}
-    for path in private.files(FOLDER):
-        if path.name in names:
-            files.delete(path)
+    private.discard(FOLDER, {f"{each.id}.json" for each in drafts})
 
 
 def _read(path: Path) -> KeptDraft | None:

@@ -118,9 +118,7 @@ def update(private: Private, client: str, session: str, changed: Callable[[Sessi
 
 def delete(private: Private, note: SessionNote) -> None:
     """Delete a note, if it is there."""
-    for path in private.files(FOLDER):
-        if path.name == f"{note.name}.json":
-            files.delete(path)
+    private.discard(FOLDER, {f"{note.name}.json"})
 
 
 def _read(values: Mapping[str, Any]) -> SessionNote:

@@ -12,14 +12,14 @@ import stat
 from contextlib import suppress
 from pathlib import Path
 
-from taskstate.errors import GitFailed
+from taskstate.errors import GitFailed, TaskstateError
 from taskstate.storage import files, folders
 from taskstate.storage.git import client as git
 from taskstate.storage.git.discovery import HOME
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Container, Iterator
 
 FALLBACK = "private"  # in the state folder
 _IN_GIT = "taskstate"  # in git's common folder
@@ -45,6 +45,20 @@ class Private(NamedTuple):
         for folder in self.read:
             for name in files.names(folder / kind):
                 yield folder / kind / name
+
+    def discard(self, kind: str, names: Container[str]) -> None:
+        """Delete the files of one kind with these names; one that another command deletes meanwhile is gone as well.
+
+        Raises:
+            TaskstateError: one cannot be deleted.
+        """
+        for path in self.files(kind):
+            if path.name in names:
+                try:
+                    files.delete(path)
+                except TaskstateError as error:
+                    if error.code != "not-found":
+                        raise
 
     def cache(self, name: str) -> Path | None:
         """Return the path of a cache file, or None where nothing private can be written."""

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
 
 from taskstate.autosave import catch_up, consent, drafts, notes, tree_marks
 from taskstate.lint.runner import check_files
+from taskstate.storage import files, lock
 from taskstate.tasks.new_session import NewSession
 from taskstate.turn.ending import PAUSE, FinishRequest
 from taskstate.turn.finish import finish
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
 BEGAN = "2026-01-31T12:00:00Z"
 BY = "claude first (autosaved)"
+WORDS = NewSession(did=("Wrote new.py",), state="S", next=("N",))
 
 
 class SavedPlace(GitPlace):
@@ -99,8 +102,7 @@ def test_an_agents_own_words_win(place: SavedPlace, monkeypatch: pytest.MonkeyPa
     with monkeypatch.context() as patch:
         patch.setenv("CLAUDE_CODE_SESSION_ID", "first")
         call = TurnRequest(place.workspace, TASK, place.request())
-        words = NewSession(did=("Wrote new.py",), state="S", next=("N",))
-        finish(call, FinishRequest(words, ending=PAUSE, agent="ann"))
+        finish(call, FinishRequest(WORDS, ending=PAUSE, agent="ann"))
     place.start()
     assert [each.did[0] for each in place.state.sessions] == ["Somebody else wrote this", "Wrote new.py"]
     place.write("src/late.py", "x = 1\n")
@@ -205,6 +207,41 @@ def test_starts_at_once_record_one_session(place: SavedPlace) -> None:
     running = [subprocess.Popen(command, cwd=place.root, env=env, stdout=subprocess.DEVNULL) for _ in range(4)]
     assert [each.wait() for each in running] == [0] * 4
     assert place.by() == [BY]
+
+
+def test_what_another_start_deletes_first_is_gone(place: SavedPlace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A note or a draft that another command has just deleted keeps no turn from beginning."""
+    place.begin()
+    place.write("src/new.py", "x = 1\n")
+    deleted, delete = list[str](), files.delete
+
+    def delete_after_another(path: Path) -> None:
+        delete(path)
+        deleted.append(path.name)
+        delete(path)
+
+    monkeypatch.setattr(files, "delete", delete_after_another)
+    place.now += timedelta(days=40)  # what is older than a month is deleted
+    place.start()
+    assert place.by() == [BY]
+    assert "claude-first.json" in deleted
+
+
+def test_notes_that_another_command_holds_are_no_error(place: SavedPlace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Start and finish do their work where a hook holds the notes, and say what is not recorded of other sessions."""
+    place.new("102", title="Other")
+    place.begin()
+    place.begin("second", "2026-01-31T13:00:00Z")
+    place.write("src/new.py", "x = 1\n")
+    monkeypatch.setattr(notes, "_PATIENCE", 0.01)
+    monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "second")
+    assert place.workspace.private.write
+    with lock.locked(place.workspace.private.write / notes.FOLDER / "lock"):
+        started = place.start()
+        finish(TurnRequest(place.workspace, TASK, place.request()), FinishRequest(WORDS, ending=PAUSE, agent="ann"))
+        start(TurnRequest(place.workspace, "102", place.request()), StartRequest(agent="ann"))
+    assert any("not recorded: what claude" in each and "another command" in each for each in started.notes), started
+    assert [each.did[0] for each in place.state.sessions] == [*WORDS.did]
 
 
 def test_a_commit_that_is_gone_keeps_no_turn_from_beginning(place: SavedPlace) -> None:
