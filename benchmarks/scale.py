@@ -26,6 +26,9 @@ _COMMANDS = {
     "next": ("next",),
     "brief": ("brief", "1"),
     "list": ("list",),
+    "status": ("status",),
+    "board": ("board",),
+    "chain status": ("chain", "status"),
     "lint of one file": ("lint", _FILE),
 }
 

@@ -5,10 +5,8 @@
 
 from __future__ import annotations
 
-from taskstate.context.check import stale_parts
 from taskstate.context.readable_parts import broken_fences
 from taskstate.errors import TaskstateError
-from taskstate.handoff.accept import unhanded_work
 from taskstate.messages import counted, first_of
 from taskstate.model import roles
 from taskstate.model.permanent import PERMANENT
@@ -63,6 +61,8 @@ def attention(
     if loaded.state.status == DROPPED:
         again = f'`taskstate reopen {loaded.state.id} --note "WHY"` reopens it'
         return (Attention(DROPPED, f"nobody works on it: {again}"),)
+    from taskstate.handoff.accept import unhanded_work  # who only names what to look at makes no lines
+
     blocks = blocks_of(loaded.document)
     makers: dict[str, Callable[[], str]] = {
         BLOCKED: lambda: _blocked(loaded, blocks),
@@ -200,6 +200,8 @@ def _tree_difference(workspace: Workspace, loaded: Loaded) -> str:
 
 
 def _stale(workspace: Workspace, loaded: Loaded) -> str:
+    from taskstate.context.check import stale_parts
+
     stale = stale_parts(workspace, loaded)
     shown = first_of([files.shown(each) for each in stale], _NAMED)
     return f"{shown} changed since the context was taken (`taskstate context check {loaded.state.id}`)" if stale else ""

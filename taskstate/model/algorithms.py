@@ -45,6 +45,10 @@ class DependencyGraph:
                     waiting.append(each)
         return ()
 
+    def is_circular(self, start: str, goal: str) -> bool:
+        """Return whether two tasks depend on each other, directly or through others."""
+        return self._cycle_of(start.casefold()) == self._cycle_of(goal.casefold())
+
     def _upstream(self, task: str) -> dict[str, None]:
         if task not in self._upstreams:
             upstreams = self._depends_on(task)

@@ -11,6 +11,7 @@ from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
+    from pathlib import Path
     from typing import Any
 
     from taskstate.chain.inputs import InputStatus, Link
@@ -153,8 +154,17 @@ def _statuses(call: Call, ids: Sequence[str]) -> tuple[tuple[InputStatus, ...], 
     from taskstate.chain.inputs import status as input_status
 
     named = dict.fromkeys(map(call.task_id, ids))
-    paths = tuple(call.workspace.locate(each) for each in named) or call.workspace.state_files()
+    paths = tuple(call.workspace.locate(each) for each in named) or _building(call)
     return input_status(call.workspace, paths)
+
+
+def _building(call: Call) -> tuple[Path, ...]:
+    """Return the paths of the tasks that build on another one, and of those whose file cannot be read as a whole."""
+    from taskstate.views.task_list import list_tasks
+
+    workspace, found = call.workspace, list_tasks(call.workspace)
+    alone = {each.path for each in found.tasks if each.is_whole and not each.builds_on} - found.problems.keys()
+    return tuple(path for path in workspace.state_files() if workspace.relative(path) not in alone)
 
 
 def _status_shape(status: InputStatus) -> dict[str, Any]:

@@ -42,7 +42,11 @@ def _take_texts(data: object, texts: list[str]) -> None:
         texts.append(data)
     elif isinstance(data, dict):
         for key, each in data.items():
-            if not isinstance(each, _NO_TEXTS) and not _is_name(key, each):
+            if isinstance(each, _NO_TEXTS) or _is_name(key, each):
+                continue
+            if isinstance(each, str):  # as most: a call of its own would take longer than all else
+                texts.append(each)
+            else:
                 _take_texts(each, texts)
     elif isinstance(data, list | tuple):
         for each in data:
@@ -62,5 +66,7 @@ def _is_name(key: object, value: object) -> bool:
     """Return whether a key says that its value is a name, or that all of a list are."""
     if key not in _NAMES and not (isinstance(key, str) and key.endswith(_ENDS_OF_NAMES)):
         return False
+    if isinstance(value, str):
+        return True
     listed = value if isinstance(value, list | tuple) else [value]
     return not any(isinstance(each, dict) for each in listed)

@@ -108,7 +108,7 @@ def _shown(column: board.Column, asked: Asked) -> Column:
     before = asked.query(name, **{"from": max(begin - most, 0)}) if begin else ""
     after = asked.query(name, **{"from": end}) if end < number else ""
     whole = asked.query(name, done=_ALL) if column.all > number else ""
-    return Column(name, column.cards[begin:end], number, column.all, before, after, whole)
+    return Column(name, tuple(board.whole(column.cards[begin:end])), number, column.all, before, after, whole)
 
 
 def _choices(reading: Reading, asked: Asked) -> Iterator[tuple[str, str, list[str]]]:

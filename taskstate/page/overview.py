@@ -76,6 +76,7 @@ def values(reading: Reading) -> Mapping[str, object]:
     lists = {each.name: each for each in columns}
     totals = glance.totals(repository)
     parts = [svg.Part(totals[name], name, colour) for name, colour in _PARTS]
+    complete = sorted(lists[COMPLETE].cards, key=lambda each: each.updated, reverse=True)
     count = len(reading.listed)
     return {
         "title": f"{count} need{'s' if count == 1 else ''} you" if count else "Nothing needs you",
@@ -87,7 +88,7 @@ def values(reading: Reading) -> Mapping[str, object]:
         "groups": [(name, found) for name, found in glance.by_turn(repository).items() if found],
         "blocked": [*_stuck(repository, [each.shown for each in lists[BLOCKED].cards[:_MOST_ROWS]])],
         "all_blocked": lists[BLOCKED].all,
-        "complete": sorted(lists[COMPLETE].cards, key=lambda each: each.updated, reverse=True),
+        "complete": [*board.whole(complete[:_MOST_ROWS])],
         "totals": totals,
         "is_empty": all(each.task.kind == PERMANENT for each in repository.tasks),
         "first_commands": _FIRST_COMMANDS,

@@ -25,13 +25,17 @@ from taskstate.storage.git import client as git
 from taskstate.storage.git import discovery
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.views import needs
+from taskstate.workspace.workspace import unseen
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
     from taskstate.page.reading import Site
     from taskstate.views.repository import Shown
     from taskstate.workspace.task_index import IndexedTask
+
+    ShowsHowFar = Callable[[str], AbstractContextManager[Callable[[int, int], None]]]
 
 _MONTH = 30 * 24 * 60 * 60  # seconds
 # Where people live on a machine, as paths and as addresses of files; addresses that a text names, and links to them.
@@ -54,11 +58,11 @@ class Made(NamedTuple):
     unread: tuple[str, ...]
 
 
-def report(site: Site, ids: Sequence[str] = (), since: str = "") -> Made:
+def report(site: Site, ids: Sequence[str] = (), since: str = "", *, bar: ShowsHowFar = unseen) -> Made:
     """Return the page of a site as one file, or of some of its tasks alone.
 
     Told whole are the tasks that are named; else the open ones, and those that were closed `since` a time, or in the
-    last 30 days.
+    last 30 days. A `bar` shows how far it is.
 
     Raises:
         TaskstateError: there is no such task.
@@ -69,6 +73,7 @@ def report(site: Site, ids: Sequence[str] = (), since: str = "") -> Made:
         return Markup(_without_places(text, roots))  # noqa: S704 - escaped, or made by templates
 
     reading = Reading(site)
+    reading.call.any_workspace.bar = bar
     roots = _roots(reading)
     known = {"level": 2, "links": Links(is_file=True), "reading": reading}
     named = {shown.task.id: shown for shown in (_named(reading, each) for each in ids)}
@@ -109,7 +114,7 @@ def _bodies(
     for each in lint.data["findings"] if lint.data else ():
         found[each["path"]].append(each)
     asked = {"number": 0, **({"since": since} if since else {})}
-    for shown in told:
+    for shown in reading.call.any_workspace.counted("reporting", told):
         try:
             wanted = versions.shown_task(reading, shown.task.id)
         except TaskstateError as error:  # a link, a folder, or a name that is none of a task

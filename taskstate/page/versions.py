@@ -90,8 +90,10 @@ def shown_task(reading: Reading, task_id: str, branch: str = "") -> ShownTask:
     found = versions.versions(reading.call, task, load, reading.repository)
     own = versions.first_of(found) if faults else found[0]  # of what is damaged here, the fault comes first
     version = next((each for each in found if branch and each.branch == branch), own)
-    site = reading.site._replace(root=Path(version.root)) if version.root else reading.site
-    return ShownTask(version, found, site.call(), None if version.root else next(iter(faults), None))
+    there = reading.site._replace(root=Path(version.root)) if version.root else None
+    return ShownTask(
+        version, found, there.call() if there else reading.call, None if version.root else next(iter(faults), None)
+    )
 
 
 def asked_task(reading: Reading, request: Request) -> ShownTask:

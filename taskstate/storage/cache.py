@@ -111,6 +111,7 @@ class Cache(Generic[Entry]):
                 with open(folders.open_file(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as stream:
                     stream.write(data)
                 folders.rename(temporary, path)
+                self._changed = False
                 self._delete_oldest_files(path.parent)
             except (OSError, TaskstateError):  # on a full disk, each run would leave another one
                 with suppress(OSError):

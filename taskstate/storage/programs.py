@@ -18,7 +18,7 @@ from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from concurrent.futures import Executor
     from pathlib import Path
     from typing import IO, Any, NoReturn, TypeVar
@@ -188,18 +188,32 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def in_parts(work: Callable[[Sequence[Item]], Any], items: Sequence[Item], least: int) -> list[Any]:
+def in_parts(
+    work: Callable[[Iterable[Item]], Any],
+    items: Sequence[Item],
+    least: int,
+    show: Callable[[int, int], None] = lambda _done, _all: None,
+) -> list[Any]:
     """Return what `work` returns for each part of `items`: a part for each core, where each has about `least` of them.
 
     For short work, compared with which `workers` take long to start. All parts but the first are done by forked
     processes, which send their result as JSON; what one does not send is done here.
+
+    `show` is told how many are done: of its own this process knows it, and the others are as far.
     """
     number = min(cores(), len(items) // least) if _may_fork() else 1
     size = -(-len(items) // number) if number > 1 else len(items)
     others = [items[at : at + size] for at in range(size, len(items), size)] if size else []
     with ExitStack() as stack:
         pipes = [stack.enter_context(_forked(work, part)) for part in others]
-        return [work(items[:size]), *(_sent(pipe, work, part) for pipe, part in zip(pipes, others, strict=True))]
+        own = work(_counted(items[:size], number, len(items), show))
+        return [own, *(_sent(pipe, work, part) for pipe, part in zip(pipes, others, strict=True))]
+
+
+def _counted(own: Sequence[Item], number: int, every: int, show: Callable[[int, int], None]) -> Iterator[Item]:
+    for done, each in enumerate(own):
+        show(done * max(number, 1), every)
+        yield each
 
 
 def cores() -> int:
@@ -215,7 +229,7 @@ def _may_fork() -> bool:
 
 
 @contextmanager
-def _forked(work: Callable[[Sequence[Item]], Any], part: Sequence[Item]) -> Iterator[IO[bytes]]:
+def _forked(work: Callable[[Iterable[Item]], Any], part: Sequence[Item]) -> Iterator[IO[bytes]]:
     """Begin a part in a forked process, and yield the pipe through which it sends the result; end it afterwards."""
     import signal
 
@@ -237,7 +251,7 @@ def _forked(work: Callable[[Sequence[Item]], Any], part: Sequence[Item]) -> Iter
             os.waitpid(process, 0)
 
 
-def _send(writing: int, work: Callable[[Sequence[Item]], Any], part: Sequence[Item]) -> NoReturn:
+def _send(writing: int, work: Callable[[Iterable[Item]], Any], part: Sequence[Item]) -> NoReturn:
     """Send the result of a part as JSON, and end this process, with nothing of what it has inherited."""
     import json
 
@@ -248,7 +262,7 @@ def _send(writing: int, work: Callable[[Sequence[Item]], Any], part: Sequence[It
         os._exit(0)
 
 
-def _sent(pipe: IO[bytes], work: Callable[[Sequence[Item]], Any], part: Sequence[Item]) -> Any:  # noqa: ANN401 - JSON
+def _sent(pipe: IO[bytes], work: Callable[[Iterable[Item]], Any], part: Sequence[Item]) -> Any:  # noqa: ANN401 - JSON
     import json
 
     try:

@@ -105,12 +105,9 @@ def require_free(workspace: Workspace, task_id: str) -> None:
     Raises:
         TaskstateError: code "exists" or "duplicate-id".
     """
-    try:
-        taken = workspace.locate(task_id)
-    except TaskstateError as error:
-        if error.code != "not-found":
-            raise
+    if not workspace.files_of(task_id):
         return
+    taken = workspace.locate(task_id)
     raise TaskstateError(
         f"task {task_id} exists already: {workspace.relative(taken)}", help="choose another id", code="exists"
     )

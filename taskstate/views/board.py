@@ -93,13 +93,13 @@ def columns(
 
     Complete are those of the last seven days; all where that column is named, and of as many days as `wanted` says.
     """
-    begin, firsts = _before(now, DAYS), [each.task for each in repository.tasks if each.is_first]
+    firsts = [each.task for each in repository.tasks if each.is_first]
     order = enumerate(in_order(firsts, len(firsts)).ready)
     ready = {each.task.id.casefold(): (at, each.unblocks) for at, each in order}
     card_of = _cards(found, {each.task.id.casefold(): each.why for each in waiting_of(firsts)})
     others = _others(repository)
     filled: dict[str, list[Card]] = {name: [] for name in names or _USUAL}
-    for shown in _with_rows(repository, begin):
+    for shown in (each for each in repository.tasks if each.is_first):
         key = shown.task.id.casefold()
         # What may not be the newest state is not offered.
         is_known = not shown.is_stale and not any(each.task.problem for each in others[key])
@@ -158,15 +158,16 @@ def agents_of(shown: Shown) -> tuple[str, ...]:
     return (shown.agent, *(shown.facts.agents if shown.facts else ()))
 
 
-def _with_rows(repository: Repository, begin: str) -> Iterator[Shown]:
-    """Yield the tasks; those that were completed lately have their rows, too, which others need not be read for."""
-    complete = (each for each in repository.tasks if each.task.status == COMPLETE)
-    lately = [each for each in complete if (each.task.closed or each.task.updated) >= begin]
-    trees = {each.tree.name: each.tree for each in lately}.values()
-    rows = {each.name: each.rows(s.task.path for s in lately if s.tree is each)[0] for each in trees}
-    for shown in (each for each in repository.tasks if each.is_first):
+def whole(cards: Iterable[Card]) -> Iterator[Card]:
+    """Yield cards as they are shown: the files of complete tasks are read for those alone, not for thousands more."""
+    cards = [*cards]
+    complete = [each.shown for each in cards if each.shown.task.status == COMPLETE]
+    trees = {each.tree.name: each.tree for each in complete}.values()
+    rows = {each.name: each.rows(s.task.path for s in complete if s.tree is each)[0] for each in trees}
+    for card in cards:
+        shown = card.shown
         row = shown.row or rows.get(shown.tree.name, {}).get(shown.task.path)
-        yield shown._replace(row=row) if row is not shown.row else shown
+        yield card._replace(shown=shown._replace(row=row)) if row is not shown.row else card
 
 
 def _column(shown: Shown, *, is_ready: bool) -> str:
@@ -185,7 +186,7 @@ def _before(now: str, days: int) -> str:
 
 def shape(made: Iterable[Column]) -> list[Mapping[str, object]]:
     """Return the board as JSON values."""
-    shapes = ((each, [card.shape for card in each.cards[:MOST_CARDS]]) for each in made)
+    shapes = ((each, [card.shape for card in whole(each.cards[:MOST_CARDS])]) for each in made)
     return [{"column": each.name, "total": each.all, "tasks": cards} for each, cards in shapes]
 
 
@@ -216,7 +217,7 @@ def _head(column: Column) -> str:
 
 
 def _lines(column: Column, most: int, width: int, screen: Screen) -> Iterator[str]:
-    for card in column.cards[:most]:
+    for card in whole(column.cards[:most]):
         task = card.shown.task
         first = " ".join(filter(None, (task.id, task.priority, task.title or task.path)))
         yield labelled(first, card.shown.branch, width)

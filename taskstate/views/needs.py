@@ -12,7 +12,6 @@ from datetime import UTC, datetime
 from functools import cache
 
 from taskstate.brief.attention import Differing, differing, look_at
-from taskstate.context.check import stale_parts
 from taskstate.errors import TaskstateError
 from taskstate.messages import counted, first_of, quoted
 from taskstate.model import config
@@ -23,7 +22,6 @@ from taskstate.model.statuses import BLOCKED as IS_BLOCKED
 from taskstate.model.statuses import IN_PROGRESS
 from taskstate.model.write_metadata import moment, timestamp
 from taskstate.permanent.readers import standings
-from taskstate.recovery.conflicted import merged_again
 from taskstate.snapshots import drift
 from taskstate.storage import folders
 from taskstate.storage.git import client as git
@@ -202,6 +200,8 @@ def _damaged(shown: Shown, message: str) -> Need:
     look, is_conflict = f"lint {_file(shown)}", "it holds a merge conflict" in text
     commands = [each.removeprefix("taskstate ") for each in re.findall(r"`((?:taskstate|git) [^`]+)`", message)]
     if is_conflict:
+        from taskstate.recovery.conflicted import merged_again  # hardly any file holds one
+
         brings_back = merged_again(workspace.root, task.path, workspace.read(workspace.root / task.path)) is not None
     else:
         brings_back = had_front_matter(workspace, task.path, task.id)
@@ -377,11 +377,11 @@ def _stale(tree: Tree, own: Iterable[Shown]) -> Iterator[Need]:
     sealed = [each for each in own if each.facts and each.facts.is_sealed and each.task.status == IN_PROGRESS]
     if len(sealed) > _MOST_SEALED:
         yield Need(UNKNOWN, "", "", f"stale contexts: of {len(sealed)} sealed ones, the newest {_MOST_SEALED} are read")
-    newest = sorted(sealed, key=lambda each: each.task.updated, reverse=True)[:_MOST_SEALED]
-    for shown in newest:
-        workspace = tree.workspace
+    for shown in sorted(sealed, key=lambda each: each.task.updated, reverse=True)[:_MOST_SEALED]:
+        from taskstate.context.check import stale_parts  # most repositories seal none
+
         try:
-            parts = stale_parts(workspace, workspace.load(workspace.root / shown.task.path))
+            parts = stale_parts(tree.workspace, tree.workspace.load(tree.workspace.root / shown.task.path))
         except TaskstateError:  # it was deleted just now
             continue
         if parts:

@@ -27,7 +27,7 @@ def removed(workspace: Workspace, known: Container[str]) -> Iterator[tuple[str, 
         committed = git.run(folder, workspace.root).split(b"\0") if git.toplevel(workspace.root) else []
     except GitFailed:  # nothing is committed
         return
-    if any(own_type(path) == "state" and path not in known for path in map(os.fsdecode, committed)):
+    if any(path not in known and own_type(path) == "state" for path in map(os.fsdecode, committed)):
         for each in since_commit(workspace)[0]:
             if own_type(each.path) == "state" and each.path not in known:
                 yield each.path, f"{each.diagnostic.message}: {each.diagnostic.help}"

@@ -21,7 +21,7 @@ from taskstate.storage.cache import Cache
 from taskstate.storage.git import client as git
 from taskstate.storage.private import Private
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.views.task_list import TaskList, read_tasks
+from taskstate.views.task_list import Remembered, TaskList, read_tasks
 from taskstate.workspace import task_index, worktrees
 from taskstate.workspace.workspace import find_workspace
 from taskstate.writing.ledger import newest_entry
@@ -166,9 +166,13 @@ class Tree(_Tree):
         """The case-folded ids of the tasks that are complete."""
         return frozenset(each.id.casefold() for each in self.tasks if each.status == COMPLETE)
 
+    @cached_property
+    def _remembered(self) -> Remembered:
+        return Remembered(self.workspace, self.files, whole=False)
+
     def rows(self, paths: Iterable[str]) -> tuple[Mapping[str, Listed], Mapping[str, str]]:
         """Return the rows of the list for these paths, and what is wrong with any of the files."""
-        found = read_tasks(self.workspace, self.files, tuple(paths))
+        found = read_tasks(self._remembered, tuple(paths))
         parts = {each.path: each.unread for each in found.tasks if each.unread}
         return {each.path: each for each in found.tasks}, parts | found.problems
 
@@ -203,7 +207,8 @@ def read(workspace: Workspace, flags: str = "", *, whole: bool = False) -> Repos
 def task_list(found: Repository, *, shaped: bool) -> TaskList:
     """Return the tasks as the list has them; the paths of what is in another worktree are in full."""
     listed = TaskList([], {}, {})
-    read_of = {each.name: read_tasks(each.workspace, each.files, shaped=True) for each in found.trees if shaped}
+    remembered = {each.name: Remembered(each.workspace, each.files, shaped=True) for each in found.trees if shaped}
+    read_of = {name: read_tasks(each) for name, each in remembered.items()}
     for each in found.tasks:
         tree, row, path = each.tree, each.row, os.path.join(each.tree.name, each.task.path)
         if each.problem:

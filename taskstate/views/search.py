@@ -15,7 +15,7 @@ from taskstate.views.repository import trees_of
 from taskstate.workspace import listing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from taskstate.workspace.workspace import Workspace
 
@@ -62,7 +62,9 @@ def search(workspace: Workspace, text: str, *, task: str = "") -> Search:
     if not needle:
         raise TaskstateError("search: the text is empty", help="say what to look for", code="usage")
     start = len(os.path.join(workspace.root, ""))
-    parts = programs.in_parts(partial(_search, needle), _files(workspace, start, task.casefold()), _WORTH)
+    paths = _files(workspace, start, task.casefold())
+    with workspace.bar("searching") as show:
+        parts = programs.in_parts(partial(_search, needle), paths, _WORTH, show)
     found = {_place(path[start:]): lines for lines_of, _ in parts for path, lines in lines_of.items()}
     unreadable = {_place(path[start:]): message for _, messages in parts for path, message in messages.items()}
     return Search(
@@ -104,7 +106,7 @@ def _place(relative: str) -> _Place:
     return _Place(type_, id_key(task), tuple(relative.split(os.sep)), relative, task)
 
 
-def _search(needle: str, paths: Sequence[str]) -> tuple[dict[str, list[tuple[int, str]]], dict[str, str]]:
+def _search(needle: str, paths: Iterable[str]) -> tuple[dict[str, list[tuple[int, str]]], dict[str, str]]:
     """Return the lines that contain the needle, by file, and the message of each file that cannot be read."""
     found: dict[str, list[tuple[int, str]]] = {}
     unreadable: dict[str, str] = {}

@@ -44,7 +44,7 @@ class Listed(NamedTuple):
     which part. `turn` says who works on it. It is `divided` if all its open features were moved to subtasks. Of its
     `criteria` so many of so many are met. `facts` are what other views show; a task that is closed has none. Where it
     differs between worktrees, `branch` says of which it is as it is; it `is_stale` if another one has it newer.
-    One that `is_imported` was done elsewhere.
+    One that `is_imported` was done elsewhere. It `builds_on` the tasks in `depends_on`, and those whose output it has.
     """
 
     mark: str
@@ -68,6 +68,7 @@ class Listed(NamedTuple):
     is_stale: bool = False
     subtasks: tuple[str, ...] = ()
     is_imported: bool = False
+    builds_on: tuple[str, ...] = ()
 
 
 class TaskList(NamedTuple):
@@ -120,15 +121,13 @@ def list_tasks(
     A `standing` is `READY`, for tasks that can be worked on now, `WAITING`, for those that are blocked or wait for
     another task, or `WAIVED`, for those that are complete although no command here has completed them.
     """
-    found = read_tasks(workspace, task_index.state_files(workspace), shaped=shaped)
+    found = read_tasks(Remembered(workspace, task_index.state_files(workspace), shaped=shaped))
     return matching(found, status, area, standing)
 
 
-def read_tasks(
-    workspace: Workspace, listed: StateFiles, paths: Sequence[str] | None = None, *, shaped: bool = False
-) -> TaskList:
+def read_tasks(remembered: Remembered, paths: Sequence[str] | None = None) -> TaskList:
     """Return the tasks with these paths, or all; of those that have not changed since the last look no file is read."""
-    return _all_tasks(workspace, listed, shaped=shaped, only=paths)[0]
+    return _all_tasks(remembered, paths)[0]
 
 
 def table(  # noqa: PLR0913 - which tasks, what is known of them, and the width
@@ -151,7 +150,7 @@ def table(  # noqa: PLR0913 - which tasks, what is known of them, and the width
     remembered = None if damaged else cache.get(name)
     if remembered is not None:
         return Table(remembered, ())
-    found, is_lasting = _all_tasks(workspace, listed, shaped=False)
+    found, is_lasting = _all_tasks(Remembered(workspace, listed))
     found = matching(found, status, area, standing)
     text = listing(found.tasks, most, {**found.problems, **(damaged or {})}, width)
     if is_lasting and not found.unread and not damaged and folders.is_folder(workspace.state_root):
@@ -180,14 +179,11 @@ def matching(found: TaskList, status: str = "", area: str = "", standing: str = 
     return found._replace(tasks=tasks)
 
 
-def _all_tasks(
-    workspace: Workspace, listed: StateFiles, *, shaped: bool, only: Sequence[str] | None = None
-) -> tuple[TaskList, bool]:
+def _all_tasks(remembered: Remembered, only: Sequence[str] | None = None) -> tuple[TaskList, bool]:
     """Return all tasks, or those at the paths `only`, and whether that rests on nothing but their whole files."""
-    remembered = _Remembered(workspace, listed, shaped=shaped, whole=only is None)
     found, is_lasting = TaskList([], {}, {}), True
     paths = remembered.in_order() if only is None else only
-    with closing(folders.Lookout()) as lookout, workspace.bar("reading tasks") as show:
+    with closing(folders.Lookout()) as lookout, remembered.workspace.bar("reading tasks") as show:
         for done, path in enumerate(paths):
             read = remembered.known(path)
             if read is None:
@@ -198,17 +194,20 @@ def _all_tasks(
                 found.problems[path] = read.problem
             if read.task:
                 found.tasks.append(read.task)
-            if read.task and shaped:
+            if read.task and remembered.shaped:
                 found.shapes[path] = read.shape
     if only is None or remembered.rows.changed:
         remembered.save()
     return found, is_lasting
 
 
-class _Remembered:
-    """What earlier runs read of the state files, in order; the shapes, ten times as long, lie by themselves."""
+class Remembered:
+    """What earlier runs read of the state files, in order; the shapes, ten times as long, lie by themselves.
 
-    def __init__(self, workspace: Workspace, listed: StateFiles, *, shaped: bool, whole: bool) -> None:
+    Whoever asks for few of them at a time, so that they are not `whole`, gives the same one each time.
+    """
+
+    def __init__(self, workspace: Workspace, listed: StateFiles, *, shaped: bool = False, whole: bool = True) -> None:
         from taskstate.views.facts import Facts
 
         kinds = repr(workspace.kinds)
@@ -216,7 +215,7 @@ class _Remembered:
         place = workspace.private.cache("list-shapes.json") if shaped else None
         self.rows = Cache(workspace.private.cache("list.json"), _row_of, rests_on=rests_on)
         self._shapes = Cache(place, _marked_shape, rests_on=kinds)
-        self._workspace, self._listed, self._shaped = workspace, listed, shaped
+        self.workspace, self._listed, self.shaped = workspace, listed, shaped
         # Of few among thousands the others are not made of what is remembered: that would take most of the time.
         self._row = self.rows.all().get if whole else self.rows.get
         self._shape = self._shapes.all().get if whole else self._shapes.get
@@ -230,14 +229,14 @@ class _Remembered:
     def known(self, path: str) -> _Read | None:
         """Return a task as it was read, if its file has not changed since."""
         mark, task = self._listed.marks[path], self._row(path)
-        then, shape = (self._shape(path) or _NO_SHAPE) if self._shaped else _NO_SHAPE
-        is_current = task is not None and task.mark == mark and (then == mark or not self._shaped)
+        then, shape = (self._shape(path) or _NO_SHAPE) if self.shaped else _NO_SHAPE
+        is_current = task is not None and task.mark == mark and (then == mark or not self.shaped)
         return _Read(task, shape, lasting=path not in self._listed.unsettled) if is_current else None
 
     def read(self, path: str, lookout: folders.Lookout) -> _Read:
         """Read a task, and remember it."""
         mark, is_settled = self._listed.marks[path], path not in self._listed.unsettled
-        read = _read(self._workspace, path, mark, lookout, shaped=self._shaped)
+        read = _read(self.workspace, path, mark, lookout, shaped=self.shaped)
         if read.lasting and read.task and is_settled:
             self.rows.put(path, read.task)
             self._shapes.put(path, (mark, read.shape))
@@ -245,7 +244,7 @@ class _Remembered:
 
     def save(self) -> None:
         """Remember what was read for the next run."""
-        names, has_folder = self.in_order(), folders.is_folder(self._workspace.state_root)
+        names, has_folder = self.in_order(), folders.is_folder(self.workspace.state_root)
         for cache in (self.rows, self._shapes):
             cache.keep(names)
             if has_folder:
@@ -269,6 +268,7 @@ def _marked_shape(value: list[Any]) -> tuple[str, dict[str, Any]]:
 
 
 def _read(workspace: Workspace, relative: str, mark: str, lookout: folders.Lookout, *, shaped: bool) -> _Read:
+    from taskstate.chain.inputs import upstream_ids
     from taskstate.model.criteria import malformed_criteria
     from taskstate.model.derived_values import session_counts
     from taskstate.views.facts import facts_of
@@ -300,6 +300,7 @@ def _read(workspace: Workspace, relative: str, mark: str, lookout: folders.Looko
             criteria=f"{sum(each.checked for each in state.criteria)} of {len(state.criteria)}",
             subtasks=state.subtasks,
             is_imported=state.status == COMPLETE and blocks_of(loaded.document).is_imported,
+            builds_on=upstream_ids(state),
             facts=None if state.status in CLOSED else facts_of(workspace, loaded),
         )
         found = damage_of(workspace, loaded, alone=True)

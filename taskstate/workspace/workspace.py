@@ -186,16 +186,20 @@ class Workspace(_Workspace):
         Raises:
             TaskstateError: code "not-found": there is none; code "duplicate-id": there are several.
         """
-        exact = self.tasks / f"task-{task_id}-state.md"
-        if files.size(exact) is not None:
-            return exact
-        paths = [path for path in self.state_files() if names.has_id(path.name, task_id)]
+        paths = self.files_of(task_id)
         if len(paths) > 1:
             message = f"several state files have the id {task_id}: {', '.join(map(self.relative, paths))}"
             raise TaskstateError(message, help="rename all but one", code="duplicate-id")
-        if not paths:
-            raise no_task_here(self, task_id)
-        return paths[0]
+        if paths:
+            return paths[0]
+        raise no_task_here(self, task_id)
+
+    def files_of(self, task_id: str) -> tuple[Path, ...]:
+        """Return the state files of a task: the one in its usual place, or else all that there are, in order."""
+        if files.size(exact := self.tasks / f"task-{task_id}-state.md") is not None:
+            return (exact,)
+        own = (path for path in self.own_files() if names.has_id(path.name, task_id))
+        return tuple(path for path in own if names.own_type(path.name) == "state")
 
     def state_files(self) -> tuple[Path, ...]:
         """Return the state files of the repository in the natural order of their ids."""
@@ -239,8 +243,7 @@ class Workspace(_Workspace):
         """Return whether the configuration excludes a file although it has one of our names."""
         if not self.config.exclude or not path.is_relative_to(self.root):
             return False
-        relative = self.relative(path)
-        return any(matches(relative, pattern) for pattern in self.config.exclude)
+        return any(matches(self.relative(path), pattern) for pattern in self.config.exclude)
 
     def read(self, path: Path, lookout: folders.Lookout | None = None) -> bytes:
         """Return the content of a file of the repository.

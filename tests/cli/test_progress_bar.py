@@ -166,6 +166,8 @@ def cold(root: Path) -> Path:
         ("lint --fix", "writing"),
         ("doctor", "checking"),
         ("doctor --fix", "mending"),
+        ("search words", "searching"),
+        ("report --output report.html", "reporting"),
     ],
 )
 def test_what_reads_all_tasks_shows_how_many(tasks: Path, words: str, doing: str) -> None:

@@ -49,7 +49,7 @@ def _written(call: CommandLineCall, asked: Report, output: str) -> Result:
     call.conditions = call.conditions._replace(now=_source_date() or call.now())
     config = call.conditions.config
     site = Site(call.workspace.root, os.path.abspath(config) if config else "", is_read_only=True, now=call.now())
-    made = made_of(site, asked.ids, since(call, asked.since))
+    made = made_of(site, asked.ids, since(call, asked.since), bar=call.bar)
     data, status = made.text.encode(), int(bool(made.unread))
     call.problems(tuple(f"incomplete in the report: {each}" for each in made.unread))
     if len(data) > _LARGE:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from taskstate.importing.records import Told
 from taskstate.model import names
+from taskstate.model.algorithms import DependencyGraph
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -53,12 +54,14 @@ class Relations:
     def _edges(self, tasks: Sequence[Task], by_id: dict[str, Task]) -> dict[str, list[str]]:
         """Return the dependencies of each task in the order of the source, without those that close a circle."""
         edges: dict[str, list[str]] = {task.id: [] for task in tasks}
+        wanted = {task.id.casefold(): tuple(filter(None, map(self.resolved, task.depends_on))) for task in tasks}
+        graph = DependencyGraph(lambda key: wanted.get(key, ()))
         for task in tasks:
             for text in dict.fromkeys(task.depends_on):
                 target = self.resolved(text)
                 if not target:
                     self._unknown(by_id, task, text, "dependency")
-                elif target == task.id or _reaches(target, task.id, edges):
+                elif target == task.id or (graph.is_circular(target, task.id) and _reaches(target, task.id, edges)):
                     self._unknown(by_id, task, text, "dependency", circle=True)
                 elif target not in edges[task.id]:
                     edges[task.id].append(target)

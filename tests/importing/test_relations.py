@@ -1,0 +1,52 @@
+"""References become dependencies, but for those that close a circle; a long chain takes as long as its tasks."""
+
+from __future__ import annotations
+
+import pytest
+
+from taskstate.importing.planning import relations
+from taskstate.importing.planning.relations import Relations
+from taskstate.importing.planning.tasks import Task
+from taskstate.importing.records import Place, Record
+from taskstate.model.statuses import CREATED
+
+
+def _tasks(depends_on: dict[str, tuple[str, ...]]) -> list[Task]:
+    return [
+        Task(Record(name, name, Place(f"{name}.md"), ""), name, "", name, CREATED, depends_on=upstream)
+        for name, upstream in depends_on.items()
+    ]
+
+
+def _related(depends_on: dict[str, tuple[str, ...]]) -> tuple[dict[str, tuple[str, ...]], list[str]]:
+    """Return the dependencies that are written, and the codes of those that are not."""
+    found = Relations(lambda text: text if text in depends_on else "")
+    return {each.id: each.depends_on for each in found.related(_tasks(depends_on))}, [each.code for each in found.told]
+
+
+@pytest.mark.parametrize(
+    ("given", "written", "told"),
+    [
+        ({"a": ("b",), "b": ("c",), "c": ()}, {"a": ("b",), "b": ("c",), "c": ()}, []),
+        ({"a": ("b",), "b": ("a",)}, {"a": ("b",), "b": ()}, ["circular"]),
+        ({"a": ("a", "b"), "b": ()}, {"a": ("b",), "b": ()}, ["circular"]),
+        (
+            {"a": ("b",), "b": ("c",), "c": ("a", "d"), "d": ()},
+            {"a": ("b",), "b": ("c",), "c": ("d",), "d": ()},
+            ["circular"],
+        ),
+        ({"a": ("gone", "b", "b"), "b": ()}, {"a": ("b",), "b": ()}, ["unknown-dependency"]),
+    ],
+)
+def test_only_what_closes_a_circle_is_left_out(
+    given: dict[str, tuple[str, ...]], written: dict[str, tuple[str, ...]], told: list[str]
+) -> None:
+    """The others are written, in natural order and once; each that is not is told with its reason."""
+    assert _related(given) == (written, told)
+
+
+def test_no_walk_along_a_chain(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where nothing is circular, no dependency is followed: ten thousand tasks in a row would be walked through."""
+    monkeypatch.setattr(relations, "_reaches", None)
+    chain: dict[str, tuple[str, ...]] = {str(each): (str(each - 1),) if each else () for each in range(10_000)}
+    assert _related(chain) == (chain, [])
