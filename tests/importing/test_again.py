@@ -31,6 +31,13 @@ def test_what_changed_in_the_source_is_told_and_not_taken_over(cli: Cli, tmp_pat
     assert cli.json("show", "4")["depends_on"] == ["1"]
 
 
+def test_an_issue_that_was_closed_later_is_told(cli: Cli, tmp_path: Path) -> None:
+    """Also where nothing else of it changed; one that stayed open is unchanged."""
+    cli.ok("import", "github", written(tmp_path, issue(1), issue(2)))
+    done = cli.json("import", "github", written(tmp_path, issue(1, state="CLOSED"), issue(2)), status=1)
+    assert [each["why"] for each in done["records"]] == ["changed: status: complete", "unchanged"]
+
+
 def test_new_features_and_comments_of_a_known_task_are_added(cli: Cli, tmp_path: Path) -> None:
     """In one step with new tasks, below what was written here; the same again changes no byte."""
     first = issue(1, body="- [ ] Axle\n- [ ] Wheel", comments=[comment("ann", 1, "See\n\n# the log")])

@@ -9,7 +9,17 @@ import re
 from bisect import bisect_right
 from operator import attrgetter
 
-from taskstate.importing.reading.markdown import Box, Section, front_matter, outline, part_of, sections
+from taskstate.importing.reading.markdown import (
+    MAX_NESTING,
+    Box,
+    Section,
+    chapters,
+    front_matter,
+    joined,
+    outline,
+    part_of,
+    sections,
+)
 from taskstate.importing.records import Count, Note, Other, Part, Refused, Told
 from taskstate.syntax import hashes
 from taskstate.syntax.markdown_blocks import list_items, read_blocks
@@ -22,19 +32,14 @@ if TYPE_CHECKING:
 
     from taskstate.importing.reading.markdown import Outline
     from taskstate.importing.reading.sources import Source
+    from taskstate.importing.records import Found
 
 _MARKER = re.compile(r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+")
 _BOX = re.compile(r"\[([ xX])\][ \t]+")
 _PARAGRAPH = re.compile(r"(?:^[ \t]*\S.*(?:\n|\Z))+", re.MULTILINE)
 _WIDE = re.compile(r"(?m)^[ \t]*(?:```|~~~|\|)")  # what cannot stand on one line: a fence, a table
+TOO_DEEP = f"lists are nested more than {MAX_NESTING} levels deep"
 _DESCRIBED = 2  # level of the headings that tell what is described from what is beside it
-
-
-class Demands(NamedTuple):
-    """A text without what it demands and the labels above; and the demands, each as a criterion and as it stood."""
-
-    rest: str
-    found: tuple[tuple[Part, str], ...] = ()
 
 
 class Tasks(NamedTuple):
@@ -49,13 +54,6 @@ class Tasks(NamedTuple):
     rest: str
     said: str
     gone: tuple[str, ...]
-
-
-class Beside(NamedTuple):
-    """Files beside a task as notes: whole, or by path and hash where they stay; and what they say."""
-
-    notes: tuple[Note, ...]
-    said: Mapping[str, str]
 
 
 class Form(NamedTuple):
@@ -73,58 +71,86 @@ class Form(NamedTuple):
 
 
 class Folder(NamedTuple):
-    """A folder of a task: its name, its first file, the texts that are read, the files beside, and how many boxes."""
+    """A folder of a task: its name, its first file, the texts that are read, how many boxes, and the files beside.
+
+    A file in the folder itself is called in lower case, however it is spelled. Files beside are `notes`: whole, or by
+    path and hash where they stay; and what they say.
+    """
 
     name: str
     first: str
     texts: Mapping[str, str]
-    others: Beside
     boxes: int
+    notes: tuple[Note, ...]
+    said: Mapping[str, str]
 
     def text(self, called: str) -> str:
-        """Return the text of a file, whether it is called so in upper or lower case; empty if there is none."""
-        return next((text for each, text in self.texts.items() if each.casefold() == called), "")
+        """Return the text of a file; empty if there is none."""
+        return self.texts.get(called, "")
 
 
-def folders_in(source: Source, form: Form) -> Iterator[Folder | Count | Refused | Told | Other]:
-    """Yield the folders of tasks, counted with their boxes; and what is refused, or none."""
+def folders_in(source: Source, form: Form) -> Iterator[Folder | Found]:
+    """Yield the folders of tasks, counted with their boxes; and what is refused, or none.
+
+    A file belongs to the nearest folder that holds one of the files that show one.
+    """
     below = tuple(each for each in form.tops if source.below(each))[:1]
     names = source.below(*below) if below else source.names
-    for link in source.links(*below):
-        yield Count(1)
-        yield link
-    found = _by_folder(names, frozenset(form.markers))
+    yield from source.links(*below)
+    homes = {name.rpartition("/")[0] for name in names if name.rpartition("/")[2].casefold() in form.markers}
+    found: dict[str, dict[str, str]] = {each: {} for each in sorted(homes)}
+    others = 0
+    for name in names:
+        home = name.rpartition("/")[0]
+        while home and home not in homes:
+            home = home.rpartition("/")[0]
+        if home in homes:
+            found[home][name[len(home) :].lstrip("/")] = name
+        else:
+            others += 1
     for files in found.values():
         yield from _folder(source, files, form)
-    others = len(names) - sum(map(len, found.values()))
     if others:
         yield Other("other files belong to no task", others)
 
 
-def _folder(source: Source, files: Mapping[str, str], form: Form) -> Iterator[Folder | Count | Refused | Told]:
+def _folder(source: Source, files: Mapping[str, str], form: Form) -> Iterator[Folder | Found]:
+    texts, others = dict[str, str | Refused](), dict[str, str]()
+    for called, name in files.items():
+        key = called if "/" in called else called.casefold()
+        if form.read.fullmatch(called) and key not in texts:
+            texts[key] = source.markdown(name)
+        else:
+            others[called] = name
     by_name = {called.casefold(): name for called, name in files.items()}
     first = next(by_name[each] for each in form.markers if each in by_name)
-    own_names = {name for called, name in by_name.items() if form.read.fullmatch(called)}
-    texts = {called: source.markdown(name) for called, name in files.items() if name in own_names}
-    beside = _beside(source, {called: name for called, name in files.items() if called not in texts}, form)
-    own = source.folder_of(first)
-    tasks = next((each for called, each in texts.items() if called.casefold() == form.markers[0]), "")
+    own, beside, tasks = source.folder_of(first), _beside(source, others, form), texts.get(form.markers[0], "")
     found = boxes_in(tasks if isinstance(tasks, str) else "", form.own_id)
     yield Count(1 + len(found.boxes))
     faults = [each for each in (*texts.values(), beside) if isinstance(each, Refused)]
-    if found.too_deep:
-        why = "lists are nested more than 64 levels deep"
-        faults.append(Refused(source.place(first, found.too_deep), "too-deep", why))
+    faults += too_deep(source, first, found)
     if faults or isinstance(beside, Refused):
         yield faults[0]._replace(id=own, records=1 + len(found.boxes))
         return
     yield from signs(source, first, found)
-    yield Folder(own, first, {called: str(text) for called, text in texts.items()}, beside, len(found.boxes))
+    yield Folder(own, first, {called: str(text) for called, text in texts.items()}, len(found.boxes), *beside)
 
 
 def boxes_in(text: str, own_id: re.Pattern[str]) -> Outline:
     """Return the boxes of a text whose words may begin with an id of a system."""
     return outline(text, lambda words: own_id.match(words) is not None)
+
+
+def outline_of(source: Source, name: str) -> Outline | Refused:
+    """Return the boxes of a Markdown file and its text without them, or why it cannot be taken."""
+    text = source.markdown(name)
+    found = outline(text) if isinstance(text, str) else text
+    return found if isinstance(found, Refused) else next(iter(too_deep(source, name, found)), found)
+
+
+def too_deep(source: Source, name: str, found: Outline) -> list[Refused]:
+    """Return a refusal if lists are nested deeper than can be read."""
+    return [Refused(source.place(name, found.too_deep), "too-deep", TOO_DEEP)] if found.too_deep else []
 
 
 def signs(source: Source, name: str, found: Outline) -> Iterator[Told]:
@@ -135,43 +161,10 @@ def signs(source: Source, name: str, found: Outline) -> Iterator[Told]:
             yield Told("unknown-marker", why, source.place(name, box.line))
 
 
-def _by_folder(names: Iterable[str], markers: frozenset[str]) -> dict[str, dict[str, str]]:
-    """Return for each folder that holds one of the markers its files, by their paths from there.
-
-    A file belongs to the nearest of these folders.
-    """
-    known = [*names]
-    homes = {name.rpartition("/")[0] for name in known if name.rpartition("/")[2].casefold() in markers}
-    found: dict[str, dict[str, str]] = {each: {} for each in sorted(homes)}
-    for name in known:
-        home = name.rpartition("/")[0]
-        while home and home not in homes:
-            home = home.rpartition("/")[0]
-        if home in homes:
-            found[home][name[len(home) :].lstrip("/")] = name
-    return found
-
-
 def body_of(text: str) -> tuple[dict[str, Any], str]:
     """Return the values of a front matter, and the text with blank lines in its place: the numbers of lines hold."""
     front = front_matter(text)
     return (front.values, "\n" * front.lines + front.body) if front.values else ({}, text)
-
-
-def chapters(text: str, level: int = _DESCRIBED) -> list[Section]:
-    """Return the sections down to a level; one that is deeper is part of the text above it, with its heading."""
-    found = list[tuple[Section, list[str]]]()
-    for each in sections(text):
-        if each.level > level and found:
-            found[-1][1].append(shown(each))
-        else:
-            found.append((each, []))
-    return [each._replace(text="\n\n".join(filter(None, (each.text, *below)))) for each, below in found]
-
-
-def shown(part: Section) -> str:
-    """Return a section as it stands in a text, with its heading."""
-    return "\n\n".join(filter(None, (f"{'#' * part.level} {part.title}" if part.level else "", part.text)))
 
 
 def titled(text: str) -> tuple[str, list[Section]]:
@@ -193,14 +186,9 @@ def pruned(parts: Iterable[Section]) -> tuple[list[Section], tuple[str, ...]]:
     return kept[::-1], tuple(gone)
 
 
-def joined(parts: Iterable[Section]) -> str:
-    """Return sections as one text."""
-    return "\n\n".join(filter(None, map(shown, parts)))
-
-
 def told_apart(parts: Iterable[Section], described: re.Pattern[str]) -> tuple[str, tuple[Note, ...]]:
     """Return what describes the task, and the other chapters as notes; where no title is known, all is description."""
-    all_ = chapters(joined(parts))
+    all_ = chapters(joined(parts), 1, _DESCRIBED)
     is_known = any(described.search(each.title) for each in all_)
     texts, notes = list[Section](), list[Note]()
     for each in all_:
@@ -211,50 +199,41 @@ def told_apart(parts: Iterable[Section], described: re.Pattern[str]) -> tuple[st
     return joined(texts), tuple(notes)
 
 
-def demands_in(text: str, label: re.Pattern[str], demand: re.Pattern[str], *, is_labelled: bool = False) -> Demands:
-    """Return what a text demands: the list items below a label, and those that begin like a demand, as paragraphs may.
+def demands_in(text: str, label: re.Pattern[str], demand: re.Pattern[str], *, below: bool) -> tuple[str, list[str]]:
+    """Return a text without what it demands, and that: list items below a label, and what begins like a demand.
 
-    `is_labelled` says that the heading above the text is such a label.
+    `below` says that the heading above the text is such a label. A label above a demand goes with it.
     """
-    found, cuts = list[tuple[Part, str]](), list[Span]()
+    found, kept, at = list[str](), list[str](), 0
     pending: Span | None = None
-    below = is_labelled
-    for span, body, is_item in _units(text):
-        if demand.match(body) or (is_item and below):
-            found.append((criterion(body), span.of(text)))
-            cuts += [pending, span] if pending else [span]
-            pending = None
+    for span, words, is_item in _units(text):
+        if demand.match(words) or (is_item and below):
+            found.append(span.of(text))
+            kept.append(text[at : (pending or span).start])
+            pending, at = None, span.end
         elif not is_item:
-            below = label.fullmatch(body.strip()) is not None
+            below = label.fullmatch(words.strip()) is not None
             pending = span if below else None
-    return Demands(_without(text, cuts), tuple(found))
+    return re.sub(r"\n{3,}", "\n\n", "".join((*kept, text[at:]))).strip("\n"), found
 
 
 def _units(text: str) -> list[tuple[Span, str, bool]]:
     """Return the items of the top-level lists and the paragraphs between them in order, and which are items."""
     items = list_items(text, Span(0, len(text)))
     others = (each.span for each in read_blocks(text) if each.kind != "heading")  # fences and comments are no demands
-    taken = sorted([*(each.span for each in items), *others])
+    taken = sorted([*(each.span for each in items), *others, Span(len(text), len(text))])
     found = [(each.span, each.content.of(text), True) for each in items]
     for match in _PARAGRAPH.finditer(text):
-        following = bisect_right(taken, match.start(), key=attrgetter("end"))
-        end = min(taken[following].start, match.end()) if following < len(taken) else match.end()
-        if match.start() < end:  # a list may follow without a blank line
-            span = Span(match.start(), end)
+        following = taken[bisect_right(taken, match.start(), key=attrgetter("end"))]
+        span = Span(match.start(), min(following.start, match.end()))  # a list may follow without a blank line
+        if span.start < span.end:
             found.append((span, span.of(text), False))
     return sorted(found)
 
 
-def _without(text: str, cuts: Iterable[Span]) -> str:
-    at, parts = 0, list[str]()
-    for start, end in cuts:
-        parts.append(text[at:start])
-        at = end
-    return re.sub(r"\n{3,}", "\n\n", "".join((*parts, text[at:]))).strip("\n")
-
-
 def criterion(text: str) -> Part:
     """Return a list item or paragraph as a criterion on one line; a fence or table in it stands in its notes."""
+    text = _MARKER.sub("", text, count=1)
     box = _BOX.match(text)
     text = text[box.end() :] if box else text
     wide = _WIDE.search(text)
@@ -278,10 +257,13 @@ def tasks_in(text: str, own_id: re.Pattern[str]) -> Tasks:
             lines[box.line - 1] = lines[box.line - 1].replace(match[0], f"{match[1]}\n", 1)
         own = box._replace(text=words or box.text, headings=tuple(each for each in box.headings if each != heading))
         features.append(part_of(own, match[1] if match else ""))
-    return Tasks(heading, found.boxes, tuple(features), joined(kept), "\n".join(lines), gone)
+    again = [each.title for each in sections(text) if each.title == heading][1:]
+    return Tasks(heading, found.boxes, tuple(features), joined(kept), "\n".join(lines), (*gone, *again))
 
 
-def _beside(source: Source, files: Mapping[str, str], form: Form) -> Beside | Refused:
+def _beside(
+    source: Source, files: Mapping[str, str], form: Form
+) -> tuple[tuple[Note, ...], Mapping[str, str]] | Refused:
     """Return files beside a task, by what they are called and their names in the source.
 
     One that is no text is named with its hash, and so is one that may stay where it is in the repository.
@@ -299,7 +281,7 @@ def _beside(source: Source, files: Mapping[str, str], form: Form) -> Beside | Re
         else:
             said[called] = text
             notes.append(Note(called, text if is_markdown else fenced(text)))
-    return Beside((*notes, *((Note("Files", "\n".join(links)),) if links else ())), said)
+    return (*notes, *([Note("Files", "\n".join(links))] if links else ())), said
 
 
 def fenced(text: str) -> str:

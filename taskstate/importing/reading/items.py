@@ -20,6 +20,12 @@ class Item(NamedTuple):
     is_done: bool = False
 
 
+def is_of_items(text: str) -> bool:
+    """Return whether a text is all items: it has no code, table, comment or heading."""
+    bare = [line.strip() for line in text.split("\n")]
+    return not any(line.startswith((*_FENCES, "|")) or _NONE.match(line) for line in bare)
+
+
 def items(text: str) -> tuple[Item, ...]:
     """Return the items of a Markdown text in order; code, comments, rules and headings are none."""
     found, is_new, is_code = list[Item](), True, False

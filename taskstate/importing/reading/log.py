@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 
-from taskstate.importing.reading.items import items
-from taskstate.importing.records import Dated
+from taskstate.importing.reading.items import is_of_items, items
+from taskstate.importing.records import Count, Dated, Note, Refused
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from taskstate.importing.reading.sources import Source
+    from taskstate.importing.records import Record
 
 _DAY = r"\d{4}-\d{2}-\d{2}(?:[ T]\d{2}:\d{2}(?::\d{2})?Z?)?|[A-Z][a-z]{2,8}\.? \d{1,2}, \d{4}"
 _DATE = re.compile(_DAY)
@@ -31,7 +34,6 @@ _LABEL = (
     r"(?i)[ \t]{0,99}(?:[-*+][ \t]|#{1,6}[ \t])?[ \t]{0,9}\*{0,2}"
     rf"(?:{_WORDS})(?:[:\uff1a]\*{{0,2}}|\*{{1,2}}[:\uff1a]?|[ \t]{{0,99}}$)[ \t]{{0,9}}(?P<rest>.*)$"
 )
-_KEPT = ("```", "~~~", "|", "<!--")
 _LEAST = 2  # level of a heading that ends an entry which has none itself
 
 
@@ -79,6 +81,17 @@ def log(text: str) -> Log:
     )
 
 
+def with_log(source: Source, name: str, task: Record) -> tuple[Record, list[Count | Refused]]:
+    """Return a task with the sessions of a log and the text outside of them under Notes; and its count, or refusal."""
+    text = source.markdown(name)
+    if isinstance(text, Refused):
+        return task, [Count(1), text]
+    found = log(text)
+    notes = (Note(name.rpartition("/")[2], found.rest),) if found.rest.strip() else ()
+    task = task._replace(sessions=(*task.sessions, *found.sessions), notes=(*task.notes, *notes))
+    return task._replace(said=[task.said, *found.said, found.rest]), [Count(entries_in(text))]
+
+
 def entries_in(text: str) -> int:
     """Return how many entries a log has, by the lines that they begin with."""
     return sum(_head(line) is not None for line in text.split("\n"))
@@ -112,12 +125,11 @@ def _session(entry: _Entry) -> tuple[Dated, str, str]:
     found = {name: items("\n".join(lines)) for name, lines in parts.items()}
     did = tuple(filter(None, (remark, *(each.text for each in found["did"] if not each.is_open))))
     ahead = tuple(each.text for each in (*found["next"], *found["did"]) if each in found["next"] or each.is_open)
-    is_kept = any(line.strip().startswith(_KEPT) for line in entry.lines)
     said = "\n".join((remark, *(line for lines in parts.values() for line in lines)))
     return (
         Dated(time, did, ahead, tuple(each.text for each in found["issues"])),
         said,
-        body.strip("\n") if is_kept else "",
+        "" if is_of_items(said) else body.strip("\n"),
     )
 
 

@@ -19,7 +19,7 @@ from taskstate.syntax.yaml_reader import read_front_matter
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any
 
 MAX_NESTING = 64
@@ -29,7 +29,7 @@ _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$")
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
 # `@ann` in a list or as a value, which is no YAML
 _BARE_NAME = r"(?m)((?:[\[,]|:[ \t]|-[ \t])[ \t]{0,99})(@[\w./-]{1,99})(?=[ \t]{0,99}(?:[,\]]|$))"
-_DONE, _OPEN = frozenset("xX\u2713\u2714\u221a"), frozenset({""})
+_DONE = frozenset("xX\u2713\u2714\u221a")
 _CODE_INDENT = 4
 _CRITERIA = r"(?i)\b(?:accept|criteri)"
 _OURS = "acceptance criteria"  # a heading that the state file has itself
@@ -76,39 +76,52 @@ class Section(NamedTuple):
     line: int
 
 
-def sections(text: str) -> tuple[Section, ...]:
+def sections(text: str) -> list[Section]:
     """Return the sections of a Markdown text in order, the one before the first heading included."""
-    found, title, level, first, begin = list[Section](), "", 0, 1, 0
-    lines, fence = text.split("\n"), ""
-    for number, line in enumerate(lines):
-        fence = _fence_after(fence, line)
-        heading = None if fence else _HEADING.match(line)
+    lines, found = text.split("\n"), [Section(0, "", "", 1)]
+    begins = [0]
+    for number, line, is_text in _lines(text):
+        heading = _HEADING.match(line) if is_text else None
         if heading:
-            found.append(Section(level, title, "\n".join(lines[begin:number]).strip("\n"), first))
-            level, title, first, begin = len(heading[1]), heading[2].strip(), number + 1, number + 1
-    return (*found, Section(level, title, "\n".join(lines[begin:]).strip("\n"), first))
+            found.append(Section(len(heading[1]), heading[2].strip(), "", number))
+            begins.append(number)
+    ends = [*(each.line - 1 for each in found[1:]), len(lines)]
+    texts = ("\n".join(lines[begin:end]).strip("\n") for begin, end in zip(begins, ends, strict=True))
+    return [each._replace(text=body) for each, body in zip(found, texts, strict=True)]
 
 
-def grouped(text: str, level: int = 2) -> list[tuple[str, str]]:
-    """Return title and text of the sections of a level, deeper and higher headings within; the first has no title."""
-    found = [("", "")]
+def chapters(text: str, *levels: int) -> list[Section]:
+    """Return the sections of some levels; any other is part of the text above it, with its heading."""
+    found = list[Section]()
     for each in sections(text):
-        if each.level == level:
-            found.append((each.title, each.text))
+        if each.level in levels or not found:
+            found.append(each)
         else:
-            title, before = found[-1]
-            heading = f"{'#' * each.level} {each.title}" if each.level else ""
-            found[-1] = (title, "\n\n".join(filter(None, (before, heading, each.text))))
+            found[-1] = found[-1]._replace(text=joined((found[-1]._replace(level=0), each)))
     return found
+
+
+def joined(parts: Iterable[Section]) -> str:
+    """Return sections as one text, with their headings."""
+    texts = ((f"{'#' * each.level} {each.title}" if each.level else "", each.text) for each in parts)
+    return "\n\n".join(text for pair in texts for text in pair if text)
+
+
+def _lines(text: str) -> Iterator[tuple[int, str, bool]]:
+    """Yield each line with its number, and whether it stands outside of fences and comments."""
+    fence, is_comment = "", False
+    for number, line in enumerate(text.split("\n"), 1):
+        was_code, was_comment = bool(fence), is_comment
+        fence = _fence_after(fence, line)
+        is_comment = not was_code and (was_comment or line.lstrip().startswith("<!--")) and "-->" not in line
+        yield number, line, not (was_code or fence or was_comment or is_comment)
 
 
 def _fence_after(fence: str, line: str) -> str:
     """Return the mark of the fence that is open after a line, given that before it; empty for none."""
     mark = _FENCE.match(line)
-    if not mark:
-        return fence
-    if not fence:
-        return mark[1]
+    if not mark or not fence:
+        return mark[1] if mark else fence
     closes = mark[1][0] == fence[0] and len(mark[1]) >= len(fence) and not line.strip(f" \t{fence[0]}")
     return "" if closes else fence
 
@@ -129,122 +142,84 @@ class _Reader:
         self.boxes: list[Box] = []
         self.notes: list[list[str]] = []
         self.rest: list[str] = []
-        self.headings: list[tuple[int, str]] = []
+        self.headings: list[tuple[int, str, int]] = []  # level, title, and the line in `rest`
         self.emptied: set[int] = set()
-        self.places: list[int] = []  # the lines in `rest` of the headings that are open
         self.open: list[_Open] = []
-        self.fence = ""
-        self.is_comment = False
         self.after_blank = True
         self.too_deep = 0
 
-    def read(self, number: int, line: str) -> None:
+    def read(self, number: int, line: str, *, is_text: bool) -> None:
         indent = len(line.expandtabs(4)) - len(line.expandtabs(4).lstrip())
-        is_code = bool(self.fence)
-        self.fence = _fence_after(self.fence, line)
-        heading = None if is_code or self.fence or self.is_comment else _HEADING.match(line)
-        item = None if is_code or self.fence or self.is_comment else _ITEM.match(line)
-        self.is_comment = not is_code and _is_comment_after(line, open_before=self.is_comment)
+        heading, item = (_HEADING.match(line), _ITEM.match(line)) if is_text else (None, None)
         if heading:
-            self._heading(len(heading[1]), heading[2].strip(), line)
+            level = len(heading[1])
+            self.headings = [each for each in self.headings if each[0] < level]
+            self.headings.append((level, heading[2].strip(), len(self.rest)))
+            self.open.clear()
+            self.rest.append(line)
         elif item and (self.open or indent < _CODE_INDENT):
-            self._item(number, line, item, indent)
-        elif not line.strip():
-            self._put(line)
-        elif self.open and (indent > self.open[-1].indent or not self.after_blank):
-            self._continue(line)
+            self._item(number, line, item[4].strip(), indent)
         else:
-            while self.open and indent <= self.open[-1].indent:
-                self.open.pop()
-            self._put(line)
+            self._other(line, indent, is_text=is_text)
         self.after_blank = not line.strip()
 
-    def _heading(self, level: int, title: str, line: str) -> None:
-        while self.headings and self.headings[-1][0] >= level:
-            self.headings.pop()
-            self.places.pop()
-        self.open.clear()
-        self.headings.append((level, title))
-        self.places.append(len(self.rest))
-        self.rest.append(line)
-
-    def _item(self, number: int, line: str, item: re.Match[str], indent: int) -> None:
-        while self.open and indent <= self.open[-1].indent:
-            self.open.pop()
-        box = self._box_in(item[4], number) or self._bullet(item[4].strip(), number)
+    def _item(self, number: int, line: str, words: str, indent: int) -> None:
+        self._close(indent)
+        box = self._box(words, number)
         if box is None:
             self._put(line)
-            self.open.append(_Open(indent, item[4].strip(), self.open[-1].box if self.open else -1))
+            self.open.append(_Open(indent, words, self.open[-1].box if self.open else -1))
         else:
-            self.emptied.update(self.places[-1:])
+            self.emptied.update(place for _, _, place in self.headings[-1:])
             self.boxes.append(box)
             self.notes.append([])
             self.open.append(_Open(indent, box.text, len(self.boxes) - 1))
         if len(self.open) > MAX_NESTING:
             self.too_deep = self.too_deep or number
 
-    def _box_in(self, text: str, number: int) -> Box | None:
-        match = _BOX.match(text)
-        if match is None or not match[3].strip():
-            return None
-        sign = match[1].strip()
-        is_known = sign in _DONE or sign in _OPEN
-        if not is_known and (len(sign) > 1 or sign.isalnum()) and not (self.is_item and self.is_item(match[3])):
-            return None
-        return Box(
-            text=match[3].strip(),
-            done=sign in _DONE,
-            line=number,
-            headings=tuple(title for _, title in self.headings),
-            above=tuple(each.text for each in self.open),
-            parent=self.open[-1].box if self.open else -1,
-            sign="" if is_known else f"[{match[1]}]",
-            star=match[2],
-        )
-
-    def _bullet(self, text: str, number: int) -> Box | None:
-        """Return a plain item at the top below a heading on acceptance as an open box, if that is asked for."""
-        is_one = self.bullets and text and not self.open and self.headings
-        if not is_one or not re.search(_CRITERIA, self.headings[-1][1]):
-            return None
-        return Box(text, done=False, line=number, headings=tuple(title for _, title in self.headings))
-
-    def _continue(self, line: str) -> None:
-        """Put a line that goes on in an item where that item stands."""
-        box = self.open[-1].box
-        if self.after_blank or box < 0 or box != len(self.boxes) - 1 or self.notes[box] or self.fence:
-            self._put(line)
+    def _box(self, words: str, number: int) -> Box | None:
+        """Return an item as a box; if that is asked for, also a plain one at the top below a heading on acceptance."""
+        match, headings = _BOX.match(words), tuple(title for _, title, _ in self.headings)
+        sign = match[1].strip() if match else ""
+        is_known = sign in _DONE or not sign
+        is_sign = is_known or (len(sign) == 1 and not sign.isalnum())
+        if match and match[3] and (is_sign or (self.is_item and self.is_item(match[3]))):
+            box = Box(match[3], sign in _DONE, number, sign="" if is_known else f"[{match[1]}]", star=match[2])
+        elif self.bullets and words and not self.open and headings and re.search(_CRITERIA, headings[-1]):
+            box = Box(words, done=False, line=number)
         else:
+            return None
+        above, parent = tuple(each.text for each in self.open), self.open[-1].box if self.open else -1
+        return box._replace(headings=headings, above=above, parent=parent)
+
+    def _other(self, line: str, indent: int, *, is_text: bool) -> None:
+        """Put a line where it belongs: it may go on in the words of a box, or stand below them."""
+        if line.strip() and self.after_blank:
+            self._close(indent)
+        box = self.open[-1].box if self.open else -1
+        is_last = box >= 0 and box == len(self.boxes) - 1 and not self.notes[box]
+        if is_last and is_text and line.strip() and not self.after_blank:
             self.boxes[box] = self.boxes[box]._replace(text=f"{self.boxes[box].text} {line.strip()}")
+        else:
+            self._put(line)
+
+    def _close(self, indent: int) -> None:
+        while self.open and indent <= self.open[-1].indent:
+            self.open.pop()
 
     def _put(self, line: str) -> None:
         box = self.open[-1].box if self.open else -1
         (self.rest if box < 0 else self.notes[box]).append(line)
-
-    def outline(self) -> Outline:
-        boxes = tuple(
-            box._replace(notes=textwrap.dedent("\n".join(lines)).strip("\n"))
-            for box, lines in zip(self.boxes, self.notes, strict=True)
-        )
-        return Outline(boxes, _without_empty(self.rest, self.emptied), self.too_deep)
 
 
 def _without_empty(lines: list[str], emptied: set[int]) -> str:
     """Return lines without the headings below which only boxes stood, and without runs of blank lines."""
     kept = list[str]()
     for number, line in enumerate(lines):
-        if number in emptied:
-            below = next((each for each in lines[number + 1 :] if each.strip()), "#")
-            if _HEADING.match(below) or below == "#":
-                continue
-        if line.strip() or (kept and kept[-1].strip()):
+        below = next((each for each in lines[number + 1 :] if each.strip()), "# ") if number in emptied else ""
+        if not _HEADING.match(below) and (line.strip() or (kept and kept[-1].strip())):
             kept.append(line)
     return "\n".join(kept).strip("\n")
-
-
-def _is_comment_after(line: str, *, open_before: bool) -> bool:
-    begin, end = line.rfind("<!--"), line.rfind("-->")
-    return begin > end if max(begin, end) >= 0 else open_before
 
 
 def outline(text: str, is_item: Callable[[str], bool] | None = None, *, bullets: bool = False) -> Outline:
@@ -254,20 +229,17 @@ def outline(text: str, is_item: Callable[[str], bool] | None = None, *, bullets:
     a letter in the brackets makes a box. With `bullets`, so is a plain item below a heading on acceptance.
     """
     reader = _Reader(is_item, bullets=bullets)
-    for number, line in enumerate(text.split("\n"), 1):
-        reader.read(number, line)
-    return reader.outline()
+    for number, line, is_text in _lines(text):
+        reader.read(number, line, is_text=is_text)
+    notes = (textwrap.dedent("\n".join(lines)).strip("\n") for lines in reader.notes)
+    boxes = tuple(box._replace(notes=each) for box, each in zip(reader.boxes, notes, strict=True))
+    return Outline(boxes, _without_empty(reader.rest, reader.emptied), reader.too_deep)
 
 
 def prose(text: str) -> str:
     """Return the lines of a text that are no code, no quote and no comment, without what stands in code marks."""
-    lines, fence, is_comment = list[str](), "", False
-    for line in text.split("\n"):
-        is_code, fence = bool(fence), _fence_after(fence, line)
-        was_comment, is_comment = is_comment, not is_code and _is_comment_after(line, open_before=is_comment)
-        if not (is_code or fence or was_comment or line.lstrip().startswith((">", "<!--"))):
-            lines.append(" ".join(line.split("`")[::2]))
-    return "\n".join(lines)
+    lines = (line for _, line, is_text in _lines(text) if is_text and not line.lstrip().startswith((">", "<!--")))
+    return "\n".join(" ".join(line.split("`")[::2]) for line in lines)
 
 
 def part_of(box: Box, feature_id: str = "") -> Part:
@@ -278,6 +250,15 @@ def part_of(box: Box, feature_id: str = "") -> Part:
     signs += [f"{box.star} in the source: optional"] if box.star else []
     notes = "\n".join(filter(None, (" / ".join(around), *signs, box.notes)))
     return Part(box.text, box.done, feature_id, notes)
+
+
+def parts_of(boxes: Sequence[Box], ids: Iterable[str] = ()) -> dict[str, Any]:
+    """Return boxes as the criteria and the features of a record."""
+    pairs = [(box, part_of(box, own)) for box, own in zip(boxes, [*ids] or [""] * len(boxes), strict=True)]
+    return {
+        "criteria": tuple(part for box, part in pairs if box.is_criterion),
+        "features": tuple(part for box, part in pairs if not box.is_criterion),
+    }
 
 
 def numbered(boxes: Sequence[Box]) -> list[str]:
@@ -347,13 +328,3 @@ def _plain(node: Node) -> Any:  # noqa: ANN401 - any YAML value
     if value is None or isinstance(value, bool):
         return value
     return Number(node.text) if isinstance(value, int | float) else node.text
-
-
-def values_in(lines: Iterable[str]) -> dict[str, str]:
-    """Return the values of lines such as `**Created**: 2026-05-01` or `Status: done`, by their names in lower case."""
-    found: dict[str, str] = {}
-    for line in lines:
-        match = re.match(r"\s*(?:[-*] )?\*{0,2}([A-Z][\w /-]{0,40}?)\*{0,2}\s*:\*{0,2}\s*(\S.*)$", line)
-        if match:
-            found.setdefault(match[1].strip().casefold(), match[2].strip())
-    return found

@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 
 from taskstate.errors import TaskstateError
-from taskstate.importing.records import Place, Refused
+from taskstate.importing.records import Count, Place, Refused
 from taskstate.storage import files, folders
 from taskstate.syntax.conflict_markers import find_conflicts
 from taskstate.syntax.spans import with_newlines
@@ -86,13 +86,14 @@ class Source:
         found = (tuple(each for each in self.names if _is_at(each, path)) for path in paths)
         return next(filter(None, found), ())
 
-    def links(self, *folder_names: str) -> Iterator[Refused]:
-        """Yield a refusal for each link, device or pipe in these folders, or in all."""
+    def links(self, *folder_names: str, named: tuple[str, ...] = ()) -> Iterator[Refused | Count]:
+        """Yield a refusal for each link, device or pipe in these folders, or in all, of one of the names; counted."""
         starts = tuple(f"{each}/" for each in folder_names)
         for name, (_, _, mode) in self._listed.items():
-            is_plain = stat.S_ISREG(mode) or stat.S_ISDIR(mode)
-            if not is_plain and (not starts or name.startswith(starts)):
+            is_meant = (not starts or name.startswith(starts)) and (not named or name.rpartition("/")[2] in named)
+            if is_meant and not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
                 what = "a link" if stat.S_ISLNK(mode) else "no plain file"
+                yield Count(1)
                 yield Refused(self.place(name), "is-link", f"it is {what}, which is not followed")
 
     def beside(self, *own_names: str) -> Source:
@@ -102,12 +103,6 @@ class Source:
         shown, path = self.given[0]
         others = ((str(Path(shown).with_name(each)), path.with_name(each)) for each in own_names if each != path.name)
         return Source((*self.given, *(each for each in others if _is_plain_file(each[1]))))
-
-    def links_named(self, *own_names: str) -> Iterator[Refused]:
-        """Yield a refusal for each link, device or pipe with one of these names, in any folder."""
-        for each in self.links():
-            if Path(each.place.path).name in own_names:
-                yield each
 
     def place(self, name: str, line: int = 1, column: int = 0) -> Place:
         """Return a place in one of its files."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import PurePosixPath
 
 from taskstate.exporting import backlog_md
+from taskstate.importing.reading.documents import TOO_DEEP
 from taskstate.importing.reading.items import items
-from taskstate.importing.reading.markdown import front_matter, grouped, outline, part_of
+from taskstate.importing.reading.markdown import Section, chapters, front_matter, outline, part_of
 from taskstate.importing.reading.values import Taking
 from taskstate.importing.records import Count, Dated, Note, Other, Place, Record, Refused, Told
 from taskstate.importing.words import status_of
@@ -37,7 +39,7 @@ _DESCRIPTION, _SUMMARY, _DONE = "description", "final summary", "Definition of D
 _PLAN, _NOTES = "implementation plan", "implementation notes"
 _FEATURES = backlog_md.FEATURES.casefold()
 _LISTS = ("acceptance criteria", _DONE.casefold())  # in this order
-_PLACED = frozenset({"", _DESCRIPTION, _SUMMARY, _FEATURES})
+_PLACED = frozenset({"", _DESCRIPTION, _SUMMARY})
 
 
 class _Project(NamedTuple):
@@ -49,18 +51,14 @@ class _Project(NamedTuple):
 
 
 class _File(NamedTuple):
-    """A task file: the folder that it lies in, its place, its values, its text, and its id as all spellings of it.
-
-    `exported` is the id of the task that it was exported from, and `is_as_exported` where nobody edited it since.
-    """
+    """A task file: the folder that it lies in, its place and its text, its front matter, and its id as all spell it."""
 
     folder: str
     place: Place
+    text: str
     front: Front
     id: str
     key: str
-    exported: str
-    is_as_exported: bool
 
 
 def read(source: Source, options: Options) -> Iterator[Found]:  # noqa: ARG001 - every reader is asked alike
@@ -72,43 +70,36 @@ def read(source: Source, options: Options) -> Iterator[Found]:  # noqa: ARG001 -
         yield Told("no-tasks", f"no task of Backlog.md lies in {source.own_name}: {where}")
     yield from _others(source, base, names)
     project = _project(source, base)
-    files_ = list[_File]()
     yield Count(len(names))
-    for name, folder in names.items():
-        found = _file(source, name, folder, project)
-        if isinstance(found, Refused):
-            yield found
+    known = list[_File]()
+    for each in (_file(source, name, folder, project) for name, folder in names.items()):
+        if isinstance(each, Refused):
+            yield each
             continue
-        files_.append(found)
-        if found.front.lenient:
-            why = f"{', '.join(found.front.lenient)}: no YAML as it stands, read as text to the end of the line"
-            yield Told("lenient-front-matter", why, found.place)
-    for refused in source.links(*(f"{base}{folder}" for folder in _FOLDERS)):
-        yield Count(1)
-        yield refused
-    spelled: dict[str, str] = {}
-    for key, own_id in [(each.id.casefold(), each.id) for each in files_] + [(each.key, each.id) for each in files_]:
-        spelled.setdefault(key, own_id)
-    for each in files_:
+        known.append(each)
+        if each.front.lenient:
+            why = f"{', '.join(each.front.lenient)}: no YAML as it stands, read as text to the end of the line"
+            yield Told("lenient-front-matter", why, each.place)
+    yield from source.links(*(f"{base}{folder}" for folder in _FOLDERS))
+    spelled = {each.key: each.id for each in reversed(known)}
+    spelled |= {each.id.casefold(): each.id for each in reversed(known)}  # one of exactly an id comes first
+    for each in known:
         yield from _task(each, project, spelled)
-
-
-# The folder
 
 
 def _base(source: Source) -> str:
     """Return where the folder of the tasks lies in the source: there itself, or in the repository that holds it."""
     if not source.is_folder or source.below(*_FOLDERS) or "config.yml" in source.names:
         return ""
-    config = front_matter(f"---\n{_text(source, _ROOT_CONFIG)}\n---\n").values or {}
-    wanted = str(config.get("backlog_directory") or "").strip("./")
+    wanted = str(_values(source, _ROOT_CONFIG).get("backlog_directory") or "").strip("./")
     places = [each for each in (wanted, "backlog", ".backlog") if each]
     return next((f"{each}/" for each in places if source.below(each) or any(source.links(each))), "")
 
 
-def _text(source: Source, name: str) -> str:
+def _values(source: Source, name: str, frame: str = "---\n{}\n---\n") -> dict[str, Any]:
+    """Return the values of a file of settings, or of a front matter; nothing of one that cannot be read."""
     text = source.text(name) if name in source.names else ""
-    return text if isinstance(text, str) else ""
+    return front_matter(frame.format(text)).values or {} if isinstance(text, str) else {}
 
 
 def _task_files(source: Source, base: str) -> dict[str, str]:
@@ -119,48 +110,37 @@ def _task_files(source: Source, base: str) -> dict[str, str]:
         name: folder
         for folder in _FOLDERS
         for name in source.below(f"{base}{folder}", ending=".md")
-        if PurePosixPath(name).name.casefold() != "readme.md"
+        if not name.casefold().endswith("/readme.md")
     }
 
 
 def _folder_of(source: Source, name: str) -> str:
     """Return which of the folders a file that was itself named lies in."""
-    path = PurePosixPath(source.place(name).path)
-    whole = f"{path.parent.parent.name}/{source.folder_of(name)}"
-    return next((each for each in reversed(_FOLDERS) if whole == each or whole.endswith(f"/{each}")), "tasks")
+    whole = f"/{PurePosixPath(source.place(name).path).parent.parent.name}/{source.folder_of(name)}"
+    return next((each for each in reversed(_FOLDERS) if whole.endswith(f"/{each}")), "tasks")
 
 
 def _others(source: Source, base: str, tasks: Mapping[str, str]) -> Iterator[Other]:
     """Yield how many files are no tasks, by what they are."""
-    numbers = dict.fromkeys(_OTHERS, 0)
-    for name in source.names:
-        if name.startswith(base) and name not in tasks:
-            parts = PurePosixPath(name.removeprefix(base)).parts[:-1]
-            numbers[next((each for each in parts if each in _OTHERS), "")] += 1
+    others = [name.removeprefix(base) for name in source.names if name.startswith(base) and name not in tasks]
+    numbers = Counter(next((each for each in name.split("/")[:-1] if each in _OTHERS), "") for name in others)
     for key, (what, advice) in _OTHERS.items():
         if numbers[key]:
             yield Other(what if numbers[key] == 1 else f"{what}s", numbers[key], advice)
 
 
 def _project(source: Source, base: str) -> _Project:
-    config: dict[str, Any] = {}
-    for name in (_ROOT_CONFIG, f"{base}config.yml"):
-        config |= front_matter(f"---\n{_text(source, name)}\n---\n").values or {}
-    milestones: dict[str, str] = {}
-    for name in source.below(f"{base}archive/milestones", f"{base}milestones", ending=".md"):
-        values = front_matter(_text(source, name)).values or {}
-        if values.get("id") and values.get("title"):
-            milestones[str(values["id"]).casefold()] = str(values["title"])
-    return _Project(tuple(_texts(config.get("statuses"))), str(config.get("task_prefix") or "task"), milestones)
+    config = _values(source, _ROOT_CONFIG) | _values(source, f"{base}config.yml")
+    files = source.below(f"{base}archive/milestones", f"{base}milestones", ending=".md")
+    found = [_values(source, name, "{}") for name in files]
+    titles = {str(each["id"]).casefold(): str(each["title"]) for each in found if each.get("id") and each.get("title")}
+    return _Project(tuple(_texts(config.get("statuses"))), str(config.get("task_prefix") or "task"), titles)
 
 
 def _texts(value: object) -> list[str]:
     """Return the texts of a list, or of a text with commas."""
     each = value if isinstance(value, list) else str(value or "").split(",")
     return [text for one in each if isinstance(one, str | int) and (text := str(one).strip())]
-
-
-# A file
 
 
 def _file(source: Source, name: str, folder: str, project: _Project) -> _File | Refused:
@@ -173,16 +153,16 @@ def _file(source: Source, name: str, folder: str, project: _Project) -> _File | 
     if front.values is None:
         why = "a task file begins with `---`; `import checklist` reads it as a list"
         return Refused(source.place(name), "no-front-matter", why)
+    deep = outline(front.body).too_deep
     own, _, words = PurePosixPath(name).stem.partition(" - ")
     own_id = str(front.values.get("id") or own).strip()
+    if deep:
+        return Refused(source.place(name, front.lines + deep), "too-deep", TOO_DEEP, own_id)
     if not str(front.values.get("title") or "").strip():
         front.values["title"] = words.replace("-", " ").strip() or own
     at = re.search(r"(?m)^id:", text)
-    line = text.count("\n", 0, at.start()) + 1 if at else 1
-    exported = next(iter(backlog_md.ids_in(text)), "")
-    is_as_exported = bool(exported) and backlog_md.is_ours(text.encode())
-    key = _key(own_id, project.prefix)
-    return _File(folder, source.place(name, line), front, own_id, key, exported, is_as_exported)
+    place = source.place(name, text.count("\n", 0, at.start()) + 1 if at else 1)
+    return _File(folder, place, text, front, own_id, _key(own_id, project.prefix))
 
 
 def _key(own_id: str, prefix: str) -> str:
@@ -191,59 +171,51 @@ def _key(own_id: str, prefix: str) -> str:
     A project that changed its prefix keeps `task-7` in the references of older files.
     """
     text = own_id.casefold()
-    bare = next(
-        (rest for each in (prefix, "task") if (rest := text.removeprefix(f"{each.casefold()}-"))[:1].isdigit()), text
-    )
-    return re.sub(r"(?<!\d)0{1,9}(?=\d)", "", bare)
-
-
-def _spelled(reference: str, prefix: str, spelled: Mapping[str, str]) -> str:
-    """Return a reference as the file that it means spells its id; one of exactly this id comes first."""
-    return spelled.get(reference.casefold()) or spelled.get(_key(reference, prefix)) or reference
+    bare = (text.removeprefix(f"{each.casefold()}-") for each in (prefix, "task"))
+    return re.sub(r"(?<!\d)0{1,9}(?=\d)", "", next((each for each in bare if each[:1].isdigit()), text))
 
 
 def _task(file: _File, project: _Project, spelled: Mapping[str, str]) -> Iterator[Found]:
-    values, body = {**(file.front.values or {})}, file.front.body
-    taking, (pairs, unclosed), too_deep = Taking(values), _pairs(body), outline(body).too_deep
-    if too_deep:
-        place = file.place._replace(line=file.front.lines + too_deep)
-        yield Refused(place, "too-deep", "lists are nested more than 64 levels deep", file.id)
-        return
+    values = {**(file.front.values or {})}
+    taking, (parts, unclosed) = Taking(values), _sections(file.front.body)
     if unclosed:
         why = f"{', '.join(unclosed)} begins and does not end: it goes on to the next heading"
         yield Told("unclosed-section", why, file.place)
-    content = _content(body, pairs)
-    title, status, priority = taking.text("title"), taking.text("status"), taking.text("priority")
-    created, milestone = taking.text("created_date"), taking.text("milestone")
-    references = {key: _texts(taking.rest.pop(key, None)) for key in _REFERENCES}
-    ours = [tuple(_spelled(each, project.prefix, spelled) for each in ids) for ids in references.values()]
-    depends_on, subtasks, parents = ours
+    texts = taking.texts("title", "status", "priority", created_at="created_date", epic="milestone")
+    status, milestone = texts["status"], texts["epic"]
+    references = [_texts(taking.pop(key, None)) for key in _REFERENCES]
+    depends_on, subtasks, parents = (
+        tuple(spelled.get(each.casefold()) or spelled.get(_key(each, project.prefix)) or each for each in ids)
+        for ids in references
+    )
     state, word = _state(file.folder, status, project)
-    taking.rest.pop("id", None)
+    taking.pop("id", None)
     fields = taking.fields() | ({} if word or status_of(status) else {"status": status})
-    became = [file.id, status, priority, created, milestone, *(each for ids in references.values() for each in ids)]
+    became = [file.id, *[*texts.values()][1:], *(each for ids in references for each in ids)]
     became += [each for key in _REFERENCES if isinstance(each := values.get(key), str)]
+    content = _content(parts)
+    exported = next(iter(backlog_md.ids_in(file.text)), "")
     yield content._replace(
+        **texts | {"status": word, "epic": project.milestones.get(milestone.casefold(), milestone)},
         id=file.id.casefold() if file.id.casefold().startswith("draft-") else file.id,
-        title=title,
         place=file.place,
-        said=[values, content.said, [[each.id, each.text] for each in content.features]],
-        status=word,
+        said=[
+            values,
+            _INDEX.sub(r"\1", _MARKER.sub("", file.front.body)),
+            [[each.id, each.text] for each in content.features],
+        ],
         state=state,
         is_archived=file.folder.startswith("archive/"),
-        priority=priority,
-        created_at=created,
         updated_at=str(values.get("updated_date") or ""),
         closed_at=str(values.get("completed_date") or values.get("updated_date") or ""),
-        epic=project.milestones.get(milestone.casefold(), milestone),
         depends_on=depends_on,
         parent=next(iter(parents), ""),
         subtasks=subtasks,
         labels=tuple(_texts(values.get("labels"))),
         fields={key: value for key, value in fields.items() if value},
         became=(*became, *content.became, *(f"{each.id}: {each.text}" for each in content.features)),
-        exported=file.exported,
-        is_as_exported=file.is_as_exported,
+        exported=exported,
+        is_as_exported=bool(exported) and backlog_md.is_ours(file.text.encode()),
     )
 
 
@@ -260,27 +232,20 @@ def _state(folder: str, status: str, project: _Project) -> tuple[str, str]:
     return ("" if status_of(status) else by_place), status
 
 
-# The text of a file
-
-
-def _content(body: str, pairs: Sequence[tuple[re.Match[str], re.Match[str]]]) -> Record:
-    """Return what the text of a file makes of its record."""
-    parts = _sections(body, pairs)
-    by_title: dict[str, list[str]] = {}
-    for title, text in parts:
-        by_title.setdefault(title.casefold(), []).append(text)
-    bodies = {title: "\n\n".join(filter(None, each)) for title, each in by_title.items()}
-    lists = {title: outline(_INDEX.sub(r"\1", text)) for title, text in bodies.items() if title.startswith(_LISTS)}
-    criteria = [
-        part._replace(notes="\n".join(filter(None, (_DONE if title == _DONE.casefold() else "", part.notes))))
-        for title in sorted(lists)
-        for part in map(part_of, lists[title].boxes)
-    ]
+def _content(parts: Sequence[tuple[str, str]]) -> Record:
+    """Return what the sections of a file make of its record."""
     shown = {title.casefold(): title for title, _ in reversed(parts)}
-    notes = [
-        Note(shown[title], lists[title].rest if title in lists else text.replace("\n---", "\n\n---"))
-        for title, text in bodies.items()
-        if title not in _PLACED
+    bodies = {
+        key: "\n\n".join(text for title, text in parts if text and title.casefold() == key)
+        for key in dict.fromkeys(title.casefold() for title, _ in parts)
+    }
+    is_list = {key: key.startswith(_LISTS) or key == _FEATURES for key in bodies}
+    lists = {key: outline(_INDEX.sub(r"\1", text)) for key, text in bodies.items() if is_list[key]}
+    features = lists[_FEATURES].boxes if _FEATURES in lists else ()
+    criteria = [
+        part._replace(notes="\n".join(filter(None, (_DONE if key == _DONE.casefold() else "", part.notes))))
+        for key in sorted(lists.keys() - {_FEATURES})
+        for part in map(part_of, lists[key].boxes)
     ]
     plan, done = items(bodies.get(_PLAN, "")), items(bodies.get(_NOTES, ""))
     did = [each.text for each in done if not each.is_open] + [each.text for each in plan if each.is_done]
@@ -289,14 +254,18 @@ def _content(body: str, pairs: Sequence[tuple[re.Match[str], re.Match[str]]]) ->
         id="",
         title="",
         place=Place(""),
-        said=_INDEX.sub(r"\1", _MARKER.sub("", body)),
+        said="",
         description="\n\n".join(filter(None, (bodies.get("", ""), bodies.get(_DESCRIPTION, "")))),
         summary=bodies.get(_SUMMARY, ""),
         criteria=tuple(criteria),
-        features=tuple(map(_feature, outline(bodies.get(_FEATURES, "")).boxes)),
+        features=tuple(map(_feature, features)),
         progress=Dated("", tuple(did), tuple(ahead)),
-        notes=tuple(each for each in notes if each.text.strip()),
-        became=tuple(title for title, _ in parts if title.casefold() in _PLACED or title.casefold() in lists),
+        notes=tuple(
+            Note(shown[key], text.replace("\n---", "\n\n---"))
+            for key, text in (bodies | {key: each.rest for key, each in lists.items()}).items()
+            if key not in _PLACED and text.strip()
+        ),
+        became=tuple(title for title, _ in parts if title.casefold() in _PLACED | lists.keys()),
     )
 
 
@@ -307,24 +276,11 @@ def _feature(box: Box) -> Part:
     return part._replace(id=own_id, text=text) if colon else part
 
 
-def _sections(body: str, pairs: Sequence[tuple[re.Match[str], re.Match[str]]]) -> list[tuple[str, str]]:
-    """Return titles and texts of the sections; a heading between the marks of one begins no other."""
-    found, at = [("", "")], 0
-    for begin, end in [*pairs, (None, None)]:
-        outside = _MARKER.sub("", body[at : begin.start() if begin else len(body)])
-        inside = body[begin.end() : end.start()] if begin and end else ""
-        at = end.end() if end else at
-        (title, text), (_, more), *others = found.pop(), *grouped(outside)
-        found += [(title, f"{text}\n\n{more}".strip("\n")), *others]
-        title, text = found[-1]
-        found[-1] = (title, f"{text}\n\n{inside}".strip("\n"))
-    return [each for each in found if any(each)]
-
-
-def _pairs(body: str) -> tuple[list[tuple[re.Match[str], re.Match[str]]], list[str]]:
-    """Return the marks that a section begins and ends with, none within another, and the names of those without end."""
+def _sections(body: str) -> tuple[list[tuple[str, str]], list[str]]:
+    """Return titles and texts of the sections, and the marks without end; a heading within marks begins no section."""
     ends: dict[str, re.Match[str]] = {}
-    pairs, unclosed = list[tuple[re.Match[str], re.Match[str]]](), list[str]()
+    pairs: list[tuple[re.Match[str] | None, re.Match[str] | None]] = [(None, None)]
+    unclosed = list[str]()
     for match in reversed([*_MARKER.finditer(body)]):
         if match[2] == "END":
             ends[match[1]] = match
@@ -332,9 +288,14 @@ def _pairs(body: str) -> tuple[list[tuple[re.Match[str], re.Match[str]]], list[s
             pairs.append((match, ends[match[1]]))
         else:
             unclosed.append(match[1].removeprefix("SECTION:"))
-    outer, at = list[tuple[re.Match[str], re.Match[str]]](), 0
+    found, at = [Section(0, "", "", 1)], 0
     for begin, end in reversed(pairs):
-        if begin.start() >= at:
-            outer.append((begin, end))
-            at = end.end()
-    return outer, unclosed
+        if begin and begin.start() < at:
+            continue
+        outside = chapters(_MARKER.sub("", body[at : begin.start() if begin else len(body)]), 2)
+        inside = body[begin.end() : end.start()] if begin and end else ""
+        at = end.end() if end else at
+        found[-1] = found[-1]._replace(text=f"{found[-1].text}\n\n{outside[0].text}".strip("\n"))
+        found += outside[1:]
+        found[-1] = found[-1]._replace(text=f"{found[-1].text}\n\n{inside}".strip("\n"))
+    return [(each.title, each.text) for each in found if each.title or each.text], unclosed

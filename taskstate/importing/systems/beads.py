@@ -6,9 +6,9 @@ import re
 
 from taskstate.errors import TaskstateError
 from taskstate.importing.reading.items import items
-from taskstate.importing.reading.markdown import outline, part_of
-from taskstate.importing.reading.values import Located, Taking, objects, places_in
-from taskstate.importing.records import Count, Dated, Left, Note, Part, Record, Refused
+from taskstate.importing.reading.markdown import outline, part_of, parts_of
+from taskstate.importing.reading.values import Taking, comments_in, records
+from taskstate.importing.records import Dated, Left, Note, Part, Record, Refused
 from taskstate.importing.words import status_of
 from taskstate.model.statuses import COMPLETE, DROPPED
 from taskstate.typed import TYPE_CHECKING
@@ -44,30 +44,14 @@ def read(source: Source, options: Options) -> Iterator[Found]:  # noqa: ARG001 -
         what = "is a database, which is not read" if is_database else "has no issues.jsonl"
         help_ = "run `bd export -o issues.jsonl`, and import that file"
         raise TaskstateError(f"{source.own_name} {what}", help=help_, code="not-found")
-    for name in names:
-        for each in _entries(source, name):
-            yield Count(1)
-            yield each if isinstance(each, Refused) else _issue(*each)
-
-
-def _entries(source: Source, name: str) -> Iterator[Located | Refused]:
-    """Yield the entries of a file: a line or an element of an array each, or those of a list in one object."""
-    for each in objects(source, name):
-        value = each.value if isinstance(each, Located) else None
-        key = next((key for key in _LISTS if isinstance(value, dict) and isinstance(value.get(key), list)), "")
-        if not key or value is None or "id" in value:
-            yield each
-            continue
-        place_of = places_in(source, name)
-        yield from (Located(one, place_of(key, number)) for number, one in enumerate(value[key]))
+    yield from records(source, names, _issue, lists=_LISTS)
 
 
 def _issue(value: Any, place: Place) -> Record | Left | Refused:  # noqa: ANN401 - any JSON value
     if not isinstance(value, dict):
         return Refused(place, "bad-record", "it is a single value, not an issue")
-    own, why = Taking(value).text("id", "key"), _left(value)
-    if why:
-        return Left(place, own, why)
+    if why := _left(value):
+        return Left(place, Taking(value).text("id", "key"), why)
     return _record(Taking(value), place) if value.get("id") else Refused(place, "bad-record", "it has no `id`")
 
 
@@ -87,63 +71,52 @@ def _left(value: dict[str, Any]) -> str:
 
 
 def _record(taking: Taking, place: Place) -> Record:
-    own, title, status, priority = (taking.text(key) for key in ("id", "title", "status", "priority"))
-    texts = [_text(taking, key) for key in ("description", "acceptance_criteria", "design", "notes")]
-    description, wanted, design, said_of_work = texts
-    state, summary, closed = _closing(taking, status)
-    parent, depends_on = _edges(taking, own)
+    head = taking.texts("id", "title", "status", "priority")
+    words = [head[key] for key in ("title", "status", "priority")]
+    given = taking.texts("description", "acceptance_criteria", "design", "notes")
+    description, wanted, design, work = texts = [each.replace("\r\n", "\n").strip() for each in given.values()]
+    is_closed = status_of(head["status"]) == COMPLETE
+    reason = taking.text("close_reason").replace("\r\n", "\n").strip() if is_closed else ""
+    summary = reason if reason.casefold() != _CLOSED else ""
+    closed = taking.text("closed_at") if is_closed else ""
+    parent, depends_on = _edges(taking, head["id"])
     criteria, others = _criteria(wanted)
     whole = outline(description, bullets=not criteria)
-    notes = (("Acceptance criteria", others), ("Design", design), ("Notes", said_of_work), _comments(taking))
-    created, updated = taking.text("created_at"), str(taking.rest.get("updated_at") or "")
-    if priority == _LOWEST:
-        taking.rest["priority"] = int(priority)  # ours end at 3
-    given = taking.rest.get("labels")
-    labels = tuple(each for each in given if isinstance(each, str)) if isinstance(given, list) else ()
+    found = parts_of(whole.boxes)
+    comments = comments_in(taking.list("comments"))
+    created, updated = taking.text("created_at"), str(taking.get("updated_at") or "")
+    if head["priority"] == _LOWEST:
+        taking["priority"] = int(_LOWEST)  # ours end at 3
+    labels = taking.get("labels")
     fields = {key: each for key, each in taking.fields().items() if _says(key, each)}
+    notes = (("Acceptance criteria", others), ("Design", design), ("Notes", work))
     return Record(
-        id=own,
-        title=title,
+        **head,
         place=place,
-        said=[title, status, priority, *texts, summary, parent, depends_on, fields, notes[-1][1]],
-        status=status,
-        state=state,
+        said=[*words, *texts, summary, parent, depends_on, fields, "".join(each.text for each in comments)],
+        state=DROPPED if _is_dropped(reason) else "",
         is_epic=fields.get("issue_type") == "epic",
-        priority=priority,
         created_at=created,
         updated_at=updated,
         closed_at=closed,
         description=whole.rest,
         summary=summary,
-        criteria=(*criteria, *(part_of(box) for box in whole.boxes if box.is_criterion)),
-        features=tuple(part_of(box) for box in whole.boxes if not box.is_criterion),
-        progress=_progress(said_of_work),
+        criteria=(*criteria, *found["criteria"]),
+        features=found["features"],
+        progress=_progress(work),
         depends_on=depends_on,
         parent=parent,
-        labels=labels,
+        labels=tuple(each for each in labels if isinstance(each, str)) if isinstance(labels, list) else (),
         fields=fields,
-        notes=tuple(Note(heading, text) for heading, text in notes if text),
-        became=(status, priority, parent, *depends_on),
+        notes=(*(Note(heading, text) for heading, text in notes if text), *comments),
+        became=(*words[1:], parent, *depends_on),
     )
-
-
-def _text(taking: Taking, key: str) -> str:
-    return taking.text(key).replace("\r\n", "\n").strip()
 
 
 def _says(key: str, value: object) -> bool:
     """Return whether a value says something that a person would miss."""
     is_nothing = value is None or value is False or str(value) in _NOTHING or value == _DEFAULTS.get(key)
     return not (is_nothing or key in _MACHINE)
-
-
-def _closing(taking: Taking, status: str) -> tuple[str, str, str]:
-    """Take how an issue was closed: our status where it was given up, what was said of it, and when."""
-    if status_of(status) != COMPLETE:
-        return "", "", ""
-    reason = _text(taking, "close_reason")
-    summary = reason if reason.casefold() != _CLOSED else ""
-    return DROPPED if _is_dropped(reason) else "", summary, taking.text("closed_at")
 
 
 def _is_dropped(reason: str) -> bool:
@@ -156,9 +129,8 @@ def _is_dropped(reason: str) -> bool:
 def _criteria(text: str) -> tuple[tuple[Part, ...], str]:
     """Return the criteria in a text, its items or else its lines, and what else it says."""
     whole = outline(f"# Acceptance criteria\n\n{text}", bullets=True)
-    rest = whole.rest.removeprefix("# Acceptance criteria").strip()
     if whole.boxes:
-        return tuple(part_of(box) for box in whole.boxes), rest
+        return tuple(map(part_of, whole.boxes)), whole.rest.removeprefix("# Acceptance criteria").strip()
     return tuple(Part(line.strip()) for line in text.split("\n") if line.strip()), ""
 
 
@@ -174,27 +146,18 @@ def _edges(taking: Taking, own: str) -> tuple[str, tuple[str, ...]]:
     parent, waits = taking.text("parent"), list[str]()
     others: list[object] = []
     for each in taking.list("dependencies"):
-        edge = each if isinstance(each, dict) else {}
+        edge = Taking(each)
         kind, target = str(edge.get("type") or edge.get("dependency_type")), edge.get("depends_on_id") or edge.get("id")
         is_own = isinstance(target, str) and edge.get("issue_id", own) == own and not target.startswith("external:")
-        is_taken = is_own and (kind in _WAITS or (kind == _PARENT and parent in {"", target}))
-        if is_taken and kind == _PARENT:
+        is_parent = kind == _PARENT and parent in {"", target}
+        if is_own and is_parent:
             parent = str(target)
-        elif is_taken:
+        elif is_own and kind in _WAITS:
             waits.append(str(target))
-        says_more = any(key not in _EDGE and _says(key, value) for key, value in edge.items())
-        if not is_taken or kind not in {"blocks", _PARENT} or (says_more and "issue_id" in edge):
-            others.append({key: value for key, value in edge.items() if _says(key, value)} or each)
+        said = {key: value for key, value in edge.items() if _says(key, value)}
+        says_more = "issue_id" in edge and not said.keys() <= _EDGE
+        if not is_own or says_more or not (kind == "blocks" or is_parent):
+            others.append(said or each)
     if others:
-        taking.rest["dependencies"] = others
+        taking["dependencies"] = others
     return parent, tuple(dict.fromkeys(waits))
-
-
-def _comments(taking: Taking) -> tuple[str, str]:
-    """Return the comments, each below its author and time."""
-    texts = list[str]()
-    for each in taking.list("comments"):
-        comment = Taking(each) if isinstance(each, dict) else Taking({"text": str(each)})
-        by = ", ".join(filter(None, (comment.text("author"), comment.text("created_at"))))
-        texts.append(f"**{by or '?'}:**\n\n{_text(comment, 'text')}")
-    return "Comments", "\n\n".join(texts)

@@ -8,11 +8,10 @@ import re
 from taskstate.errors import TaskstateError
 from taskstate.importing.reading.values import Taking, record_of
 from taskstate.importing.records import Count, Left, Note, Other, Record, Refused, Told
-from taskstate.typed import TYPE_CHECKING, NamedTuple
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
+    from collections.abc import Iterator, Sequence
 
     from taskstate.importing.reading.sources import Source
     from taskstate.importing.records import Found, Options, Place
@@ -22,28 +21,23 @@ _DELETED = "deleted"
 _LONG = 200  # characters of a description, over which an entry is more than a line of a checklist
 
 
-class _Entry(NamedTuple):
-    """A task as it stands in a file, with the list that it belongs to in a folder of lists."""
-
-    list_name: str
-    value: Any
-    place: Place
-
-
 def read(source: Source, options: Options) -> Iterator[Found]:
     """Yield the tasks of a list, or of each list in a folder of lists; what was deleted is left."""
-    names = [name for name in source.names if _FILE.fullmatch(name)]
+    names = sorted(filter(_FILE.fullmatch, source.names), key=_order)
     if not names:
         raise TaskstateError(f"{source.own_name} has no task list", help="name the folder of one", code="not-found")
     yield from source.links()
-    yield Count(len(names) + sum(1 for _ in source.links()))
-    found = [(name, record_of(source, name)) for name in sorted(names, key=_order)]
-    entries = [_Entry(_list_of(name), *each) for name, each in found if not isinstance(each, Refused)]
-    blockers = _blockers(entries)
-    longest = 0
+    yield Count(len(names))
+    found = [(_list_of(name), record_of(source, name)) for name in names]
+    entries = [(of, Taking(each.value), each.place) for of, each in found if not isinstance(each, Refused)]
+    blockers: dict[tuple[str, str], list[str]] = {}
+    for of, taking, _ in entries:
+        for each in Taking(taking).list("blocks") if taking.get("status") != _DELETED else ():
+            blockers.setdefault((of, str(each)), []).append(Taking(taking).text("id"))
     yield from (each for _, each in found if isinstance(each, Refused))
-    for entry in entries:
-        task = _task(entry, blockers)
+    longest = 0
+    for of, taking, place in entries:
+        task = _task(of, taking, place, blockers.get((of, Taking(taking).text("id")), ()))
         longest = max(longest, len(task.description)) if isinstance(task, Record) else longest
         yield task
     if len(entries) > 1 and longest <= _LONG and not options.into:
@@ -64,40 +58,24 @@ def _list_of(name: str) -> str:
     return name.rpartition("/")[0]
 
 
-def _blockers(entries: list[_Entry]) -> dict[tuple[str, str], list[str]]:
-    """Return by list and task those that name it in their `blocks`."""
-    found: dict[tuple[str, str], list[str]] = {}
-    for list_name, value, _ in entries:
-        taking = Taking(value if isinstance(value, dict) else {})
-        own = taking.text("id")
-        if taking.text("status") != _DELETED:
-            for each in taking.list("blocks"):
-                found.setdefault((list_name, str(each)), []).append(own)
-    return found
-
-
-def _task(each: _Entry, blockers: dict[tuple[str, str], list[str]]) -> Record | Left | Refused:
-    list_name, value, place = each
-    taking = Taking(value if isinstance(value, dict) else {})
-    number, title, status = taking.text("id"), taking.text("subject"), taking.text("status")
+def _task(list_name: str, taking: Taking, place: Place, blockers: Sequence[str]) -> Record | Left | Refused:
+    said = {**taking}
+    texts = taking.texts("id", "status", "description", title="subject")
+    number, status = texts["id"], texts["status"]
     if not number:
         return Refused(place, "bad-record", "it is not a task: it has no `id`")
     first = f"claude-{list_name}-" if list_name else "claude-"
     if status == _DELETED:
         return Left(place, f"{first}{number}", _DELETED)
-    waits = [*map(str, taking.list("blockedBy")), *blockers.get((list_name, number), ())]
-    blocks, description = [*map(str, taking.list("blocks"))], taking.text("description")
-    if taking.rest.get("activeForm") == title:
-        taking.rest.pop("activeForm")
-    metadata = taking.rest.pop("metadata", None)
+    waits, blocks = [*map(str, taking.list("blockedBy")), *blockers], [*map(str, taking.list("blocks"))]
+    if taking.get("activeForm") == texts["title"]:
+        taking.pop("activeForm")
+    metadata = taking.pop("metadata", None)
     shown = f"```json\n{json.dumps(metadata, ensure_ascii=False, indent=2)}\n```"
     return Record(
-        id=f"{first}{number}",
-        title=title,
+        **texts | {"id": f"{first}{number}"},
         place=place,
-        said=value,
-        status=status,
-        description=description,
+        said=said,
         depends_on=tuple(dict.fromkeys(f"{first}{each}" for each in waits)),
         fields=taking.fields(),
         notes=(Note("Metadata", shown),) if metadata else (),

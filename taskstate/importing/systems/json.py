@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 from taskstate.exporting.whole import FORMAT, is_whole
-from taskstate.importing.reading.values import objects
-from taskstate.importing.records import Count, Record, Refused
+from taskstate.importing.reading.values import records
+from taskstate.importing.records import Record, Refused
 from taskstate.importing.whole import is_place, state_path
 from taskstate.model.statuses import CREATED, OF_TASKS
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
     from taskstate.importing.reading.sources import Source
-    from taskstate.importing.reading.values import Located
-    from taskstate.importing.records import Found, Options
+    from taskstate.importing.records import Found, Options, Place
 
 
 def read(source: Source, options: Options) -> Iterator[Found]:  # noqa: ARG001 - every reader is asked alike
     """Yield the tasks of a file; one that was edited, or is of a later form, is refused."""
-    for name in source.names:
-        for each in objects(source, name):
-            yield Count(1)
-            yield each if isinstance(each, Refused) else _task(each)
+    yield from records(source, source.names, _task)
 
 
-def _task(each: Located) -> Record | Refused:
-    value, place = each
+def _task(value: Any, place: Place) -> Record | Refused:  # noqa: ANN401 - any JSON value
     if not isinstance(value, dict) or not isinstance(value.get("mark"), str) or not isinstance(value.get("id"), str):
         return Refused(place, "bad-record", "`taskstate export json` did not write it as a task")
     own_id = value["id"]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 from taskstate.importing.reading import documents
-from taskstate.importing.reading.markdown import Section, front_matter, sections
-from taskstate.importing.records import Note, Other, Part, Place, Record
+from taskstate.importing.reading.markdown import Section, front_matter, joined, sections
+from taskstate.importing.records import Note, Other, Part, Record
 from taskstate.model.statuses import COMPLETE
-from taskstate.typed import TYPE_CHECKING, NamedTuple
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,86 +33,60 @@ _SCENARIO = re.compile(r"(?i)scenario(?: *\d+)?: *(.*)")
 _KEYWORD = re.compile(r"\*\*(GIVEN|WHEN|THEN|AND|BUT)\*\*")
 
 
-class _Delta(NamedTuple):
-    """What a delta spec demands, and what else it says; and what it says at all."""
-
-    criteria: tuple[Part, ...]
-    note: Note
-    said: tuple[object, ...]
-
-
-def read(source: Source, options: Options) -> Iterator[Found]:
+def read(source: Source, options: Options) -> Iterator[Found]:  # noqa: ARG001 - every reader is asked alike
     """Yield a task for each change, those in the archive included."""
-    del options
-    archived = list[Record]()  # they come last: an open change keeps a name that both have
-    for each in documents.folders_in(source, _FORM):
-        found = _change(source, each) if isinstance(each, documents.Folder) else each
-        if isinstance(found, Record) and found.is_archived:
-            archived.append(found)
-        else:
-            yield found
-    yield from archived
+    each_found = (
+        _change(source, each) if isinstance(each, documents.Folder) else each
+        for each in documents.folders_in(source, _FORM)
+    )
+    # Those in the archive come last: an open change keeps a name that both have.
+    yield from sorted(each_found, key=lambda each: isinstance(each, Record) and each.is_archived)
     specs = source.below("openspec/specs") or (source.below("specs") if source.below("changes") else ())
     if specs:
         yield Other("specs describe what is", len(specs), "they are not tasks")
 
 
 def _change(source: Source, folder: documents.Folder) -> Record:
-    record = _record(folder)._replace(place=source.place(folder.first))
-    if source.folder_of(folder.first, 1) != _ARCHIVE:
-        return record
-    return record._replace(state=COMPLETE, is_archived=True, closed_at=_date(folder.name))
-
-
-def _date(name: str) -> str:
-    match = _DATE.match(name)
-    return match[0] if match else ""
-
-
-def _record(folder: documents.Folder) -> Record:
-    """Return a change as a task, but for its place and what the archive says of it."""
     own, proposal, settings = folder.name, folder.text(_PROPOSAL), folder.text(_SETTINGS)
     heading, parts = documents.titled(proposal)
     kept, gone = documents.pruned(parts)
     description, notes = documents.told_apart(kept, _DESCRIBED)
+    dated = _DATE.match(own)
     all_titles = (_KIND.sub("", each.title) for each in sections(proposal) if each.level == 1)
-    title = next((each for each in all_titles if not _NO_TITLE.fullmatch(each)), "")
-    title = title or " ".join(re.split(r"[-_]+", own.removeprefix(_date(own)).lstrip("-"))) or own
+    words = " ".join(re.split(r"[-_]+", own[dated.end() if dated else 0 :].lstrip("-"))) or own
+    title = next((each for each in all_titles if not _NO_TITLE.fullmatch(each)), words)
     todo = documents.tasks_in(folder.text(_TASKS), _ID)
-    values, unread = _settings(settings)
+    values = front_matter(f"---\n{settings}\n---\n").values or {}
     is_named = todo.heading and not _TASKS_TITLE.fullmatch(todo.heading)
-    fields = values | ({"title of tasks.md": todo.heading} if is_named else {})
-    deltas = [_delta(called, text) for called, text in sorted(folder.texts.items()) if "/" in called]
-    said: dict[str, object] = {
-        _PROPOSAL: [heading, documents.joined(kept)],
-        _TASKS: todo.said,
-        _SETTINGS: values or settings,
-    }
-    said |= {**{each.note.title: each.said for each in deltas}, **folder.others.said}
+    deltas = {called: _delta(text) for called, text in sorted(folder.texts.items()) if "/" in called}
+    said: dict[str, object] = {_PROPOSAL: [heading, joined(kept)], _TASKS: todo.said, _SETTINGS: values or settings}
+    unread = "" if values else documents.fenced(settings)
+    texts = {called: rest for called, (_, rest, _) in deltas.items()} | {_TASKS: todo.rest, _SETTINGS: unread}
+    is_archived = source.folder_of(folder.first, 1) == _ARCHIVE
     return Record(
         id=own,
         title=f"{title[:1].upper()}{title[1:]}",
-        place=Place(own),
-        said=said,
+        place=source.place(folder.first),
+        said={**said, **{called: each for called, (_, _, each) in deltas.items()}, **folder.said},
+        state=COMPLETE if is_archived else "",
         is_container=True,
+        is_archived=is_archived,
         created_at=str(values.get("created") or ""),
+        closed_at=dated[0] if dated and is_archived else "",
         description=description,
-        criteria=tuple(part for each in deltas for part in each.criteria),
+        criteria=tuple(part for found, _, _ in deltas.values() for part in found),
         features=todo.features,
-        fields=fields,
-        notes=(*notes, *(each.note for each in deltas), Note(_TASKS, todo.rest), *unread, *folder.others.notes),
+        fields=values | ({"title of tasks.md": todo.heading} if is_named else {}),
+        notes=(*notes, *(Note(called, text) for called, text in texts.items() if text), *folder.notes),
         became=(heading, todo.heading, *todo.gone, *gone),
     )
 
 
-def _settings(text: str) -> tuple[dict[str, object], tuple[Note, ...]]:
-    """Return the values of a change's settings; as a note what is no YAML."""
-    front = front_matter(f"---\n{text}\n---\n")
-    return (front.values, ()) if front.values else ({}, (Note(_SETTINGS, documents.fenced(text)),))
+def _delta(text: str) -> tuple[list[Part], str, tuple[object, ...]]:
+    """Return what a delta spec demands, what else it says, and what it says at all.
 
-
-def _delta(called: str, text: str) -> _Delta:
-    """Return what a delta spec demands: each scenario, unless it is of requirements that go or get another name."""
+    Each scenario is a demand, unless it is of requirements that go or get another name.
+    """
     kept, criteria, said = list[Section](), list[Part](), list[object]()
     operation = requirement = ""
     for each in sections(text):
@@ -127,6 +101,5 @@ def _delta(called: str, text: str) -> _Delta:
         about = ", ".join(filter(None, (requirement, scenario[1])))
         criteria.append(part._replace(text=": ".join(filter(None, (about, part.text)))))
         said.append([scenario[1], each.text])
-    pruned, _ = documents.pruned(kept)
-    rest = documents.joined(pruned)
-    return _Delta(tuple(criteria), Note(called, rest), (rest, *said))
+    rest = joined(documents.pruned(kept)[0])
+    return criteria, rest, (rest, *said)

@@ -5,20 +5,21 @@ from __future__ import annotations
 import re
 from pathlib import PurePosixPath
 
-from taskstate.importing.reading.items import items
-from taskstate.importing.reading.log import Log, entries_in, log
-from taskstate.importing.reading.markdown import grouped, outline, part_of, sections
+from taskstate.importing.reading.documents import outline_of
+from taskstate.importing.reading.items import is_of_items, items
+from taskstate.importing.reading.log import with_log
+from taskstate.importing.reading.markdown import chapters, part_of, sections
 from taskstate.importing.records import Count, Note, Other, Part, Record, Refused, Told
 from taskstate.importing.words import status_of, time_of
 from taskstate.model.statuses import COMPLETE
-from taskstate.typed import TYPE_CHECKING, NamedTuple
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
     from taskstate.importing.reading.markdown import Box, Outline
     from taskstate.importing.reading.sources import Source
-    from taskstate.importing.records import Dated, Found, Options, Place
+    from taskstate.importing.records import Found, Options, Place
 
 _PLAN, _LOG, _FINDINGS = "task_plan.md", "progress.md", "findings.md"
 _FOLDER = ".planning"
@@ -31,32 +32,21 @@ _PHASES = frozenset({"phases", "阶段"})
 _GROUP = 2  # level of the headings of sections
 
 
-class _Files(NamedTuple):
-    """What a plan is made of: its text, its boxes, its log and its findings."""
-
-    text: str
-    whole: Outline
-    log: Log
-    findings: str
-
-
 def read(source: Source, options: Options) -> Iterator[Found]:  # noqa: ARG001 - every reader is asked alike
     """Yield a task for each plan."""
     source = source.beside(_LOG, _FINDINGS)
     plans = [name for name in source.names if _is_plan(source, name)]
     if not plans:
         yield Told("no-plan", f"no {_PLAN} lies in {source.own_name}: name its folder")
-    for refused in source.links_named(_PLAN, _LOG, _FINDINGS):
-        yield Count(1)
-        yield refused
+    yield from source.links(named=(_PLAN, _LOG, _FINDINGS))
     used = set[str]()
     for name in plans:
-        beside = {each: f"{name.rpartition('/')[0]}/{each}".lstrip("/") for each in (_LOG, _FINDINGS)}
-        used.update((name, *beside.values()))
-        yield from _plan(source, name, {key: each for key, each in beside.items() if each in source.names})
-    others = [name for name in source.names if name not in used and _FOLDER in PurePosixPath(name).parts]
+        beside = [f"{name.rpartition('/')[0]}/{each}".lstrip("/") for each in (_LOG, _FINDINGS)]
+        used.update((name, *beside))
+        yield from _plan(source, name, *(each if each in source.names else "" for each in beside))
+    others = sum(name not in used and _FOLDER in PurePosixPath(name).parts for name in source.names)
     if others:
-        yield Other("other file" + "s" * (len(others) > 1), len(others))
+        yield Other("other file" + "s" * (others > 1), others)
 
 
 def _is_plan(source: Source, name: str) -> bool:
@@ -71,65 +61,54 @@ def _id(source: Source, name: str) -> str:
     return source.folder_of(name).casefold() if is_own and parts[-2] != _FOLDER else "plan"
 
 
-def _plan(source: Source, name: str, beside: dict[str, str]) -> Iterator[Found]:
-    text = source.markdown(name)
-    whole = outline(text) if isinstance(text, str) else None
-    if isinstance(text, Refused) or whole is None or whole.too_deep:
+def _plan(source: Source, name: str, log: str, findings: str) -> Iterator[Found]:
+    """Yield a plan as a task, with the files beside it."""
+    whole, text = outline_of(source, name), str(source.markdown(name))
+    if isinstance(whole, Refused):
         yield Count(1)
-        place = source.place(name, whole.too_deep if whole else 1)
-        deep = Refused(place, "too-deep", "lists are nested more than 64 levels deep")
-        yield text if isinstance(text, Refused) else deep
+        yield whole
         return
     yield Count(1 + len(whole.boxes))
-    found, findings = Log((), "", ()), ""
-    for key, each in beside.items():
-        other = source.markdown(each)
-        if isinstance(other, Refused):
-            yield Count(1)
-            yield other
-        elif key == _LOG:
-            found = log(other)
-            yield Count(entries_in(other))
-        else:
-            findings = other
-    yield from _contradictions(whole, text, source.place(name))
-    yield _record(source, name, _Files(text, whole, found, findings))
+    record = Record(_id(source, name), "", source.place(name), text, is_container=True)
+    if log:
+        record, told = with_log(source, log, record)
+        yield from told
+    found = source.markdown(findings) if findings else ""
+    if isinstance(found, Refused):
+        yield Count(1)
+        yield found
+    elif found.strip():
+        record = record._replace(notes=(*record.notes, Note(_FINDINGS, found)), said=[record.said, found])
+    yield from _contradictions(whole, text, record.place)
+    yield _record(record, text, whole)
 
 
-def _record(source: Source, name: str, files_: _Files) -> Record:
-    text, whole, found, findings = files_
+def _record(record: Record, text: str, whole: Outline) -> Record:
+    """Return the task of a plan, given what the files beside it say."""
     heading = next((each.title for each in sections(text) if each.level == 1), "")
-    title = _TITLE.sub("", heading, count=1).strip() or _id(source, name)
-    groups = grouped(whole.rest.replace(f"# {heading}\n", "", 1) if heading else whole.rest)
-    goal = "\n\n".join(body for group, body in groups if group.casefold() in _GOALS)
-    ahead = [body for group, body in groups if group.casefold() in _NEXT]
-    lead = "\n\n".join(body for group, body in groups if not group)
-    newest = max(
-        (each for each in found.sessions if time_of(each.time)), key=lambda each: time_of(each.time), default=None
+    groups = chapters(whole.rest.replace(f"# {heading}\n", "", 1) if heading else whole.rest, _GROUP)
+    goal, ahead, lead = (
+        "\n\n".join(each.text for each in groups if each.title.casefold() in titles) for titles in (_GOALS, _NEXT, {""})
     )
-    steps = tuple(item.text for body in ahead for item in items(body)) if newest else ()
-    placed = _GOALS | {""} | (_NEXT if steps else frozenset())
-    notes = [Note(group, body) for group, body in groups if group.casefold() not in placed and body]
-    notes += [Note(key, body) for key, body in ((_LOG, found.rest), (_FINDINGS, findings)) if body.strip()]
-    shown = {each.title for each in notes}
-    criterion = next((each.text for each in items(goal)), "")
-    return Record(
-        id=_id(source, name),
-        title=title,
-        place=source.place(name),
-        said=[text, *found.said, found.rest, findings],
-        is_container=True,
+    dated = [each for each in record.sessions if time_of(each.time)]
+    newest = max(dated, key=lambda each: time_of(each.time), default=None)
+    steps = [item.text for item in items(ahead)] if newest else []
+    placed = _GOALS | {""} | (_NEXT if steps and is_of_items(ahead) else frozenset())
+    notes = [Note(each.title, each.text) for each in groups if each.title.casefold() not in placed and each.text]
+    shown = {each.title for each in (*notes, *record.notes)}
+    gone = (each.title for each in sections(text) if each.level == _GROUP and each.title not in shown)
+    criterion = next((Part(each.text) for each in items(goal)), None)
+    if newest:
+        with_steps = newest._replace(next=tuple(dict.fromkeys((*newest.next, *steps))))
+        record = record._replace(sessions=tuple(with_steps if each is newest else each for each in record.sessions))
+    return record._replace(
+        title=_TITLE.sub("", heading, count=1).strip() or record.id,
         description="\n\n".join(filter(None, (lead, goal))),
-        criteria=(Part(criterion),) if criterion else (),
+        criteria=(criterion,) if criterion else (),
         features=tuple(_features(whole.boxes, {heading.casefold(), *_PHASES})),
-        sessions=tuple(_with_next(each, steps) if each is newest else each for each in found.sessions),
-        notes=tuple(notes),
-        became=(heading, *(each.title for each in sections(text) if each.level == _GROUP and each.title not in shown)),
+        notes=(*notes, *record.notes),
+        became=(heading, *gone),
     )
-
-
-def _with_next(session: Dated, steps: Sequence[str]) -> Dated:
-    return session._replace(next=(*session.next, *(each for each in steps if each not in session.next)))
 
 
 def _features(boxes: Sequence[Box], unsaid: Collection[str]) -> Iterator[Part]:

@@ -9,8 +9,8 @@ import re
 from collections import Counter
 
 from taskstate.importing.reading import documents
-from taskstate.importing.reading.markdown import Section, sections
-from taskstate.importing.records import Count, Note, Other, Part, Place, Record
+from taskstate.importing.reading.markdown import Section, chapters, joined, sections
+from taskstate.importing.records import Count, Note, Other, Record
 from taskstate.importing.systems.checklist import slug
 from taskstate.model.names import MAX_ID
 from taskstate.model.statuses import IN_PROGRESS
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from taskstate.importing.reading.sources import Source
-    from taskstate.importing.records import Found, Options
+    from taskstate.importing.records import Found, Options, Part, Place
 
 _SPEC, _TASKS = "spec.md", "tasks.md"
 _ID = re.compile(r"\A\[?\*{0,2}(T-?\d+[A-Za-z]?(?:\.\d+)*)\]?[:.)]?\*{0,2}[:.)]?(?:\s+|$)")
@@ -48,42 +48,35 @@ _WAITS = re.compile(r"(?i)\((depends on [^()\n]{1,200})\)")
 
 
 class _Spec(NamedTuple):
-    """What a `spec.md` says; each criterion stands with the number of its user story, and as it stood."""
+    """What a `spec.md` says; each criterion stands as it stood, with the number of its user story."""
 
     title: str
     fields: Mapping[str, object]
     text: str
     described: str
     notes: tuple[Note, ...]
-    criteria: tuple[tuple[str, Part, str], ...]
+    criteria: tuple[tuple[str, str], ...]
 
 
 def read(source: Source, options: Options) -> Iterator[Found]:
     """Yield a task for each folder of a feature, or one for it and one for each of its phases."""
     for each in documents.folders_in(source, _FORM):
-        yield from _feature(source, each, options) if isinstance(each, documents.Folder) else [each]
+        if isinstance(each, documents.Folder):
+            place, spec, tasks = source.place(each.first), _spec_of(each.text(_SPEC)), each.text(_TASKS)
+            split = _split(each, place, spec, *documents.body_of(tasks)) if options.split else []
+            yield from split or [_task(each, place, spec, *documents.body_of(tasks))]
+        else:
+            yield each
     rules = [each for each in source.names if each.rpartition("/")[2] == "constitution.md"]
     if rules:
         yield Other("constitution", len(rules), "`taskstate permanent update` takes its rules")
 
 
-def _feature(source: Source, folder: documents.Folder, options: Options) -> list[Found]:
-    split = _split(source, folder) if options.split else []
-    if split:
-        return split
-    record = _task(folder, _spec_of(folder.text(_SPEC)), *documents.body_of(folder.text(_TASKS)))
-    return [record._replace(place=source.place(folder.first))]
-
-
-# The specification
-
-
 def _spec_of(text: str) -> _Spec:
     """Return what a specification says, with its criteria taken out."""
-    values, body = documents.body_of(text)
+    fields, body = documents.body_of(text)
     title, parts = documents.titled(body)
-    fields = dict(values)
-    kept, scenarios, measures, story = list[Section](), list[tuple[str, Part, str]](), list[tuple[str, Part, str]](), ""
+    kept, criteria, story = list[Section](), list[tuple[str, str]](), ""
     for each in parts:
         said = each.text
         if not each.level:
@@ -91,16 +84,23 @@ def _spec_of(text: str) -> _Spec:
             said = _HEADER.sub("", said)
         elif each.level <= _STORY_LEVEL:
             story = _number(_STORY, each.title)
-        found = documents.demands_in(said, _LABEL, _DEMAND, is_labelled=_LABEL.fullmatch(each.title) is not None)
-        for part, raw in found.found:
-            is_measure = _SUCCESS.match(part.text) is not None
-            (measures if is_measure else scenarios).append(("" if is_measure else story, part, raw))
-        kept.append(each._replace(text=found.rest))
+        rest, found = documents.demands_in(said, _LABEL, _DEMAND, below=_LABEL.fullmatch(each.title) is not None)
+        criteria += [("" if _is_measure(raw) else story, raw) for raw in found]
+        kept.append(each._replace(text=rest))
     pruned, _ = documents.pruned(kept)
     described, notes = documents.told_apart(pruned, _DESCRIBED)
-    name = _KIND.sub("", title, count=1)
-    criteria = (*scenarios, *measures)
-    return _Spec("" if name[:1] == "[" else name, fields, documents.joined(pruned), described, notes, criteria)
+    criteria.sort(key=lambda each: _is_measure(each[1]))
+    return _Spec(_name(title), fields, joined(pruned), described, notes, tuple(criteria))
+
+
+def _name(heading: str) -> str:
+    """Return what a heading names; empty for one that was left as the template has it."""
+    name = _KIND.sub("", heading, count=1)
+    return "" if name[:1] == "[" else name
+
+
+def _is_measure(raw: str) -> bool:
+    return _SUCCESS.match(documents.criterion(raw).text) is not None
 
 
 def _number(pattern: re.Pattern[str], title: str) -> str:
@@ -108,33 +108,30 @@ def _number(pattern: re.Pattern[str], title: str) -> str:
     return match[1] if match else ""
 
 
-# The tasks
-
-
-def _task(folder: documents.Folder, spec: _Spec, values: dict[str, Any], body: str) -> Record:
-    """Return a folder as a task but for its place, with the boxes that stand in a text of its `tasks.md`."""
+def _task(folder: documents.Folder, place: Place, spec: _Spec, values: dict[str, Any], body: str) -> Record:
+    """Return a folder as a task, with the boxes that stand in a text of its `tasks.md`."""
     tasks = documents.tasks_in(body, _ID)
-    name = _KIND.sub("", tasks.heading, count=1)
     words = re.sub(r"^[\d-]+|[-_]+", " ", folder.name).strip().capitalize()
-    title = spec.title or ("" if name[:1] == "[" else name) or words or folder.name
+    title = spec.title or _name(tasks.heading) or words or folder.name
     status, created = (str(spec.fields.get(key, "")) for key in _OWN_FIELDS)
     fields = {key: each for key, each in spec.fields.items() if key not in _OWN_FIELDS} | values
-    fields |= {"title of tasks.md": tasks.heading} if name not in {"", title} else {}
-    criteria = [raw for _, _, raw in spec.criteria]
-    said = {_SPEC: [spec.title, spec.fields, spec.text, criteria], _TASKS: [values, tasks.said], **folder.others.said}
+    is_other = _KIND.sub("", tasks.heading, count=1) not in {"", title}
+    fields |= {"title of tasks.md": tasks.heading} if is_other else {}
+    demands = [raw for _, raw in spec.criteria]
+    said = {_SPEC: [spec.title, spec.fields, spec.text, demands], _TASKS: [values, tasks.said], **folder.said}
     return Record(
         id=_short(folder.name, MAX_ID),
         title=title,
-        place=Place(folder.first),
+        place=place,
         said=said,
         is_container=True,
         status=status,
         created_at=created,
         description=spec.described,
-        criteria=tuple(part for _, part, _ in spec.criteria),
+        criteria=tuple(map(documents.criterion, demands)),
         features=_features(tasks, body),
         fields=fields,
-        notes=(*spec.notes, Note(_TASKS, tasks.rest), *folder.others.notes),
+        notes=(*spec.notes, Note(_TASKS, tasks.rest), *folder.notes),
         became=(tasks.heading, status, created, *tasks.gone),
     )
 
@@ -147,8 +144,8 @@ def _short(own: str, most: int) -> str:
 
 def _features(tasks: documents.Tasks, text: str) -> tuple[Part, ...]:
     """Return the boxes of a text as features; what they wait for, and at a phase's end its check, is in their notes."""
-    checks = {each.title: match[1] for each in documents.chapters(text) if (match := _CHECKPOINT.search(each.text))}
-    found = list[Part]()
+    checks = {each.title: match[1] for each in chapters(text, 1, 2) if (match := _CHECKPOINT.search(each.text))}
+    found: list[Part] = []
     following = [*(each.headings for each in tasks.boxes[1:]), ()]  # one too many where there is no box
     for box, part, after in zip(tasks.boxes, tasks.features, following, strict=False):
         ended = [f"Checkpoint: {checks[each]}" for each in box.headings if each in checks and each not in after]
@@ -157,31 +154,22 @@ def _features(tasks: documents.Tasks, text: str) -> tuple[Part, ...]:
     return tuple(found)
 
 
-# Phases as tasks
-
-
-def _split(source: Source, folder: documents.Folder) -> list[Found]:
+def _split(
+    folder: documents.Folder, place: Place, spec: _Spec, values: dict[str, Any], body: str
+) -> list[Record | Count]:
     """Return a folder as a task and one for each of its phases; nothing if these do not hold all its boxes."""
-    values, body = documents.body_of(folder.text(_TASKS))
     level = min((each.level for each in sections(body) if each.level > 1 and _key(each.title)), default=2)
-    parts = [(each, documents.boxes_in(each.text, _ID)) for each in documents.chapters(body, level)]
-    phases = [each for each, found in parts if each.level == level and found.boxes]
-    rest = documents.joined(each for each, found in parts if each.level != level or not found.boxes)
-    boxes = [box for text in (*(each.text for each in phases), rest) for box in documents.boxes_in(text, _ID).boxes]
+    parts = [(each, documents.boxes_in(each.text, _ID).boxes) for each in chapters(body, *range(1, level + 1))]
+    phases = [each for each, boxes in parts if each.level == level and boxes]
+    rest = joined(each for each, boxes in parts if each.level != level or not boxes)
+    boxes = [box for _, found in parts for box in found]
     if not phases or len(boxes) != folder.boxes:
         return []
-    spec = _spec_of(folder.text(_SPEC))
     stories = {_number(_STORY, each.title) for each in phases} - {""}
     own = spec._replace(criteria=tuple(each for each in spec.criteria if each[0] not in stories))
-    parent = _task(folder, own, values, rest)
     begun = IN_PROGRESS if any(box.done for box in boxes) else ""
-    parent = parent._replace(place=source.place(folder.first), is_epic=True, state=begun)
-    tasks = _phases(spec, phases, parent)
-    return [
-        Count(len(phases)),
-        parent,
-        *(each._replace(place=source.place(folder.first, part.line)) for each, part in zip(tasks, phases, strict=True)),
-    ]
+    parent = _task(folder, place, own, values, rest)._replace(is_epic=True, state=begun)
+    return [Count(len(phases)), parent, *_phases(spec, phases, parent)]
 
 
 def _key(title: str) -> str:
@@ -192,26 +180,25 @@ def _key(title: str) -> str:
 
 def _phases(spec: _Spec, phases: Sequence[Section], parent: Record) -> Iterator[Record]:
     """Yield the tasks of phases, each after that before it."""
-    seen, before, used = Counter[str](), "", set[str]()
+    seen, before, used = Counter[str](), "", {""}
     for part in phases:
         key = _key(part.title) or slug(part.title)[:_KEY] or "part"
         seen[key] += 1
         suffix = f"-{key}" if seen[key] == 1 else f"-{key}-{seen[key]}"
-        own = f"{_short(parent.id, MAX_ID - len(suffix))}{suffix}"
-        tasks = documents.tasks_in(part.text, _ID)
-        story = _number(_STORY, part.title)
-        criteria = [(each, raw) for of, each, raw in spec.criteria if of == story and story not in used | {""}]
+        tasks, story = documents.tasks_in(part.text, _ID), _number(_STORY, part.title)
+        criteria = [raw for of, raw in spec.criteria if of == story and story not in used]
         used.add(story)
+        own = f"{_short(parent.id, MAX_ID - len(suffix))}{suffix}"
         yield Record(
             id=own,
             title=part.title,
-            place=parent.place,
-            said=[part.title, tasks.said, [raw for _, raw in criteria]],
+            place=parent.place._replace(line=part.line),
+            said=[part.title, tasks.said, criteria],
             is_container=True,
             status=parent.status,
             priority=_number(_PRIORITY, part.title),
             description=tasks.rest,
-            criteria=tuple(each for each, _ in criteria),
+            criteria=tuple(map(documents.criterion, criteria)),
             features=_features(tasks, part.text),
             depends_on=(before,) if before else (),
             parent=parent.id,
