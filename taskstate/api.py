@@ -177,7 +177,7 @@ class Repository(NamedTuple):
         from taskstate.lint.selection import require_known
         from taskstate.model.write_metadata import timestamp
         from taskstate.storage.paths import real
-        from taskstate.workspace.workspace import config_name
+        from taskstate.workspace.config_files import config_name
 
         workspace = self.workspace
         require_known(workspace.config.lint, config_name(workspace.root))

@@ -145,6 +145,7 @@ class CommandLineCall(Call):
             force_secrets=getattr(args, "_force_secrets", False),
             is_verbose=args._verbose,  # noqa: SLF001 - the common flags stand beside the operation's own fields
             is_quiet=output.is_quiet,
+            at=getattr(args, "at", None) or "",
         )
         super().__init__(conditions, writes=operation.writes, as_data=output.as_json)
         self.output = output
@@ -241,6 +242,8 @@ def reading(call: Call) -> Callable[[Field, Any], Any]:
         if field.kind == "FilePath":
             from taskstate.storage.paths import real
 
+            if call.conditions.at and value != "-":  # what links lead where on disk says nothing of a commit
+                return Path(os.path.abspath(_placed(call, value)))
             return Path(value) if value == "-" else real(_placed(call, value))
         return value
 
@@ -253,8 +256,9 @@ def _placed(call: Call, name: str) -> str:
 
     if name == "-" or os.path.isabs(name) or folders.exists(name):
         return name
-    path = call.any_workspace.root / name
-    return str(path) if path.is_relative_to(call.any_workspace.state_root) and folders.exists(path) else name
+    workspace = call.any_workspace
+    path = workspace.root / name
+    return str(path) if path.is_relative_to(workspace.state_root) and workspace.source.exists(path) else name
 
 
 def _given(args: argparse.Namespace, name: str) -> str:

@@ -20,7 +20,7 @@ from taskstate.context.past_versions import (
     version_with_seal,
 )
 from taskstate.context.readable_parts import broken_fences, require_sealed
-from taskstate.context.sources import Sources
+from taskstate.context.sources import Sources, beginning
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.messages import counted, first_of
 from taskstate.model.static_context import (
@@ -202,7 +202,7 @@ def _missing_section(name: str, file: str, section: str, standard: Standard | No
 
 def _standard(workspace: Workspace, file: str) -> Standard | None:
     try:
-        data = files.read_part(files.resolved(workspace.root, file), 0, citations.MOST_BYTES + 1)
+        data = beginning(workspace, file, citations.MOST_BYTES + 1)
         return Standard(data.decode("utf-8")) if len(data) <= citations.MOST_BYTES else None
     except (TaskstateError, UnicodeDecodeError):
         return None
@@ -226,7 +226,7 @@ def _task_file_changed(workspace: Workspace, context: Context) -> bool:
     if name is None or sha is None:
         return False
     try:
-        data = files.read_part(files.resolved(workspace.root, name), 0, task_file.MOST_BYTES + 1)
+        data = beginning(workspace, name, task_file.MOST_BYTES + 1)
     except TaskstateError:
         return True
     return sha not in task_file.blob_ids(data)
@@ -237,7 +237,7 @@ def _task_file_findings(workspace: Workspace, loaded: Loaded, context: Context) 
     if name is None or sha is None:
         return
     try:
-        data = files.read_part(files.resolved(workspace.root, name), 0, task_file.MOST_BYTES + 1)
+        data = beginning(workspace, name, task_file.MOST_BYTES + 1)
     except TaskstateError:
         message = f"the task file {files.shown(name)} is not there or cannot be read"
         help_ = f"name another one: `taskstate context rebuild {loaded.state.id} --from FILE`"

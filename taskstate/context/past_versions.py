@@ -5,8 +5,7 @@ A state file keeps hashes and no old texts, so each version is tried until one h
 
 from __future__ import annotations
 
-import os
-from contextlib import closing, suppress
+from contextlib import suppress
 
 from taskstate.context import citations
 from taskstate.errors import GitFailed
@@ -16,6 +15,7 @@ from taskstate.model.write_metadata import front_matter_values
 from taskstate.storage.git import client as git
 from taskstate.syntax.document import parse
 from taskstate.typed import TYPE_CHECKING, NamedTuple
+from taskstate.workspace.git_past import commits_of, head_of, name_at, objects_of
 from taskstate.writing.ledger import kept_texts
 
 if TYPE_CHECKING:
@@ -80,9 +80,9 @@ def cited_lines(workspace: Workspace, head: str | None, file: str, section: str,
 
 def read_blob(workspace: Workspace, sha: str) -> bytes | None:
     """Return the content of a blob in git, or None where git does not have it."""
-    if git.toplevel(workspace.root) is None:
+    if not git.is_repository(workspace.root):
         return None
-    with closing(git.Objects(workspace.root)) as objects, suppress(GitFailed):
+    with objects_of(workspace) as objects, suppress(GitFailed):
         return objects.read(sha)
     return None
 
@@ -95,21 +95,17 @@ def earlier_versions(workspace: Workspace, relative: str) -> Iterator[bytes]:
 
 def _commits(workspace: Workspace, relative: str) -> tuple[str, ...]:
     """Return the newest commits that changed a file; none where git fails."""
-    # `log.showSignature` would mix the output of gpg into that of --format.
-    arguments = ["log", f"-{_MOST_COMMITS}", "--format=%H", "--no-show-signature", "--", f":(literal){relative}"]
     try:
-        output = git.run(arguments, workspace.root)
+        return tuple(commits_of(workspace, relative, (f"-{_MOST_COMMITS}",), head_of(workspace)))
     except GitFailed:
         return ()
-    return tuple(output.decode("ascii", "replace").split())
 
 
 def _contents_at(workspace: Workspace, revisions: tuple[str, ...], relative: str) -> Iterator[bytes]:
     """Yield the contents of a file at each of these commits that has it."""
     if not revisions or "\n" in relative:  # a line feed would end the request to `git cat-file --batch`
         return
-    name = f"./{os.path.normpath(relative).replace(os.sep, '/')}"
-    with closing(git.Objects(workspace.root)) as objects, suppress(GitFailed):
-        for data in objects.contents([f"{revision}:{name}" for revision in revisions]):
+    with objects_of(workspace) as objects, suppress(GitFailed):
+        for data in objects.contents([name_at(workspace, revision, relative) for revision in revisions]):
             if data is not None:
                 yield data

@@ -15,10 +15,11 @@ from taskstate.errors import GitFailed, TaskstateError
 from taskstate.messages import decoded, first_of
 from taskstate.model.config_reader import parse_config
 from taskstate.storage import files, folders
+from taskstate.storage.file_sources import Disk
 from taskstate.storage.git import client as git
 from taskstate.typed import TYPE_CHECKING, NamedTuple
+from taskstate.workspace.config_files import CONFIG_FILES
 from taskstate.workspace.listing import IGNORED_FOLDERS
-from taskstate.workspace.workspace import CONFIG_FILES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -115,7 +116,7 @@ class Sources:
 
     def _read(self, name: str, subject: str, limit: int) -> bytes:
         try:
-            data = files.read_part(files.resolved(self.workspace.root, name), 0, limit + 1)
+            data = beginning(self.workspace, name, limit + 1)
         except TaskstateError as error:
             why, help_ = _WHY.get(error.code, (f"cannot be read: {error.message}", error.help))
             raise TaskstateError(f"{subject} {why}", help=help_, code=error.code) from error
@@ -128,12 +129,30 @@ class Sources:
     def _find_config(self) -> str:
         """Record the configuration file as a source and return its name, or the usual name where there is none."""
         for name in CONFIG_FILES:
-            if folders.exists(self.workspace.root / name):
-                data = files.read(files.resolved(self.workspace.root, name))
+            if self.workspace.source.exists(self.workspace.root / name):
+                data = self.workspace.source.read(located(self.workspace, name))
                 if parse_config(data.decode("utf-8", "replace"), name):
                     self.sha256[name] = files.digest(data)
                     return name
         return CONFIG_FILES[0]
+
+
+def located(workspace: Workspace, relative: str) -> Path:
+    """Return where a file of the repository lies, links followed.
+
+    Raises:
+        TaskstateError: code "path-escapes": it lies elsewhere.
+    """
+    return files.resolved(workspace.root, relative, workspace.source.real)
+
+
+def beginning(workspace: Workspace, relative: str, length: int) -> bytes:
+    """Return at most so many bytes of a file of the repository.
+
+    Raises:
+        TaskstateError: it cannot be read; code "path-escapes": it lies elsewhere.
+    """
+    return workspace.source.read_part(located(workspace, relative), length)
 
 
 def path_from_root(workspace: Workspace, given: str) -> str:
@@ -157,7 +176,7 @@ def unmatched_globs(workspace: Workspace, paths: Iterable[str]) -> tuple[str, ..
     if not globs:
         return ()
     unmatched = {glob: read_scope((glob,), macros={}) for glob in globs}
-    for name in _files(workspace.root):
+    for name in _files(workspace):
         for glob in [glob for glob, scope in unmatched.items() if scope.covers(name)]:
             del unmatched[glob]
         if not unmatched:
@@ -173,8 +192,12 @@ def unmatched_notes(globs: tuple[str, ...]) -> tuple[str, ...]:
     return (f"repository paths: {first_of(globs, _NAMED)} {verb} no file of the repository yet",)
 
 
-def _files(root: Path) -> Iterable[str]:
-    """Yield the paths of the files under `root` that git tracks or does not ignore; all of them without git."""
+def _files(workspace: Workspace) -> Iterable[str]:
+    """Yield the paths of the files of a repository that git tracks or does not ignore; all of them without git."""
+    root, source = workspace.root, workspace.source
+    if not isinstance(source, Disk):
+        yield from source.paths(root)
+        return
     if git.toplevel(root) is not None:
         try:
             output = git.run(["ls-files", "-z", "--cached", "--others", "--exclude-standard"], root)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from taskstate.autosave import consent, fill, notes
 from taskstate.setup.clients import CLIENTS
 from taskstate.typed import TYPE_CHECKING
-from taskstate.workspace.workspace import CONFIG_FILES, config_name
+from taskstate.workspace.config_files import CONFIG_FILES, config_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

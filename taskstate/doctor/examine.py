@@ -34,8 +34,8 @@ from taskstate.storage.transaction import paths_of
 from taskstate.typed import TYPE_CHECKING
 from taskstate.views.removed import since_commit
 from taskstate.workspace import artifacts, task_index
+from taskstate.workspace.config_files import config_name
 from taskstate.workspace.misnamed import misnamed_files, near_names
-from taskstate.workspace.workspace import config_name
 from taskstate.writing import losses
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from taskstate.storage import files
 from taskstate.syntax.toml_input import read_toml
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.workspace.workspace import config_name
+from taskstate.workspace.config_files import config_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

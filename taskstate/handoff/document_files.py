@@ -165,12 +165,12 @@ def _moment(time: str) -> str:
 def _markdown_files(workspace: Workspace, task_id: str) -> Iterator[str]:
     """Yield the paths of the Markdown files among a task's open handoffs, and of its accepted documents."""
     own, accepted = folder(task_id), f"{folder(task_id)}/{ACCEPTED_FOLDER}"
-    for name in files.names(workspace.state_root / own):
+    for name in workspace.source.names(workspace.state_root / own):
         if name.lower().endswith(".md"):
             yield f"{own}/{name}"
     yield from (
         f"{accepted}/{name}"
-        for name in files.names(workspace.state_root / accepted)
+        for name in workspace.source.names(workspace.state_root / accepted)
         if is_handoff_path(f"{accepted}/{name}", task_id)
     )
 
@@ -228,11 +228,11 @@ def _put_back(workspace: Workspace, path: str, task_id: str) -> str:
 
 
 def _read_file(workspace: Workspace, path: str) -> HandoffFile:
-    full_path = files.inside(workspace.state_root, path)
-    if files.size(full_path) is None:
+    full_path = files.inside(workspace.state_root, path, workspace.source.real)
+    if workspace.source.size(full_path) is None:
         message = f"the handoff document {files.shown(path)} is not there"
         raise TaskstateError(message, help="put it back, for example with git", code="not-found")
-    data = files.read(full_path)
+    data = workspace.source.read(full_path)
     return HandoffFile(path, data, parse(decoded(data, files.shown(path))))
 
 

@@ -38,8 +38,10 @@ class NamedCommit(NamedTuple):
 class Trees:
     """The object ids of our own files in commits, cached from run to run: the files of a commit never change."""
 
-    def __init__(self, root: Path, cache: Path | None = None) -> None:
+    def __init__(self, root: Path, cache: Path | None = None, within: str = "") -> None:
+        """Take the folder where git works; the paths are those `within` a folder of it, which ends with a slash."""
         self._root = root
+        self._within = within
         self._cache = Cache[dict[str, str]](cache, _tree, rests_on=str(root), max_entries=_TREES)
 
     def of(self, commit: str) -> Mapping[str, str]:
@@ -50,7 +52,7 @@ class Trees:
         """
         tree = self._cache.get(commit)
         if tree is None:
-            tree = blobs_in_commit(self._root, commit)
+            tree = blobs_in_commit(self._root, commit, self._within)
             self._cache.put(commit, tree)
             self._cache.save()
         return tree
@@ -84,29 +86,29 @@ class Wanted(NamedTuple):
 def open_history(now: CurrentFiles, trees: Trees, wanted: Wanted) -> ComparedRevision | str | None:
     """Return the opened commits to compare with, a message why that is impossible, or None: nothing is compared."""
     against = wanted.against
-    if git.toplevel(now.root) is None:
+    if not git.is_repository(now.top):
         return (
             f"{_not_compared(against)}: {files.shown(now.root)} is in no git repository"
             if against is not None
             else None
         )
     try:
-        tip = now.place if now.place not in {DISK, INDEX} else git.head(now.root)
+        tip = now.place if now.place not in {DISK, INDEX} else git.head(now.top)
         if tip is None and against is None:
             return None
         if tip is None and against in {"HEAD", "@"} and git.version():
             return ComparedRevision(now, ())  # there is no commit yet
         if against is not None:
-            chosen = _named(now.root, against, tip)
-        elif wanted.last_commit and now.ids == trees.of(tip or "") and not git.merge_heads(now.root):
-            chosen = _parents(now.root, tip or "")
+            chosen = _named(now, against, tip)
+        elif wanted.last_commit and now.ids == trees.of(tip or "") and not git.merge_heads(now.top):
+            chosen = _parents(now.top, tip or "")
         else:
-            chosen = _protected(now.root, tip or "", wanted.append_only)
+            chosen = _protected(now, tip or "", wanted.append_only)
         return ComparedRevision(now, tuple(ComparedCommit(name, each, trees.of(each), now) for name, each in chosen))
     except GitFailed as error:
         if against is None and git.version() is None:
             return None  # without git there is nothing to compare with, as outside of a repository
-        return f"{_not_compared(against)}: {_failure_reason(now.root, against, error)}"
+        return f"{_not_compared(against)}: {_failure_reason(now.top, against, error)}"
 
 
 def _parents(root: Path, head: str) -> tuple[NamedCommit, ...]:
@@ -123,10 +125,16 @@ def _parents(root: Path, head: str) -> tuple[NamedCommit, ...]:
     return tuple(map(_unnamed, parents))
 
 
-def _protected(root: Path, head: str, append_only: str) -> tuple[NamedCommit, ...]:
-    """Return the commits whose records may not be rewritten: HEAD and what is merged into it, or what was pushed."""
+def _protected(now: CurrentFiles, head: str, append_only: str) -> tuple[NamedCommit, ...]:
+    """Return the commits whose records may not be rewritten: HEAD and what is merged into it, or what was pushed.
+
+    A commit that is checked alone is compared as in a new clone: with itself.
+    """
     from taskstate.storage.git import bases
 
+    root = now.top
+    if not now.workspace.is_on_disk:
+        return (NamedCommit("HEAD", head),)
     heads = (head, *git.merge_heads(root))
     if append_only == PUSHED:
         commits = dict.fromkeys(commit for each in heads for commit in bases.pushed(root, each))
@@ -134,15 +142,16 @@ def _protected(root: Path, head: str, append_only: str) -> tuple[NamedCommit, ..
     return (NamedCommit("HEAD", head), *map(_unnamed, heads[1:]))
 
 
-def _named(root: Path, revision: str, tip: str | None) -> tuple[NamedCommit, ...]:
+def _named(now: CurrentFiles, revision: str, tip: str | None) -> tuple[NamedCommit, ...]:
     """Return the place where the present left a revision; while merging, for HEAD, every parent.
 
     Raises:
         GitFailed: code "no-commit" or "no-base": there is none.
     """
+    root = now.top
     commit = git.resolve_commit(root, revision)
     if tip is None or commit == tip:
-        merged = git.merge_heads(root) if commit == git.head(root) else ()
+        merged = git.merge_heads(root) if commit == git.head(root) and now.workspace.is_on_disk else ()
         return (NamedCommit(revision, commit), *map(_unnamed, merged))
     from taskstate.storage.git import bases
 

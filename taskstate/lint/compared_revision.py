@@ -16,6 +16,7 @@ from taskstate.storage import files
 from taskstate.storage.git import client as git
 from taskstate.storage.git import index as git_index
 from taskstate.typed import TYPE_CHECKING, NamedTuple
+from taskstate.workspace.git_past import top_of, within_top
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
@@ -46,6 +47,7 @@ class CurrentFiles:
     def __init__(self, workspace: Workspace, objects: git.Objects, place: str, ids: Mapping[str, str]) -> None:
         self.workspace = workspace
         self.root = workspace.root
+        self.top, self.within = top_of(workspace), within_top(workspace)
         self.objects = objects
         self.place = place
         self.ids = ids
@@ -59,6 +61,8 @@ class CurrentFiles:
     @cached_property
     def prefix(self) -> str:
         """The path of the root from the top of the working tree, with a final slash: `REV:path` begins at the top."""
+        if not self.workspace.is_on_disk:
+            return self.within
         root = os.path.realpath(self.root)
         prefix = os.path.relpath(root, os.path.realpath(git.toplevel(self.root) or root)).replace(os.sep, "/")
         return "" if prefix == "." else f"{prefix}/"
@@ -92,7 +96,7 @@ class CurrentFiles:
     def read(self, name: str) -> bytes | None:
         """Return the content of a file, or None where it cannot be read."""
         if self.place:
-            return self.objects.read(f"{self.place.removesuffix(':')}:./{name}")
+            return self.objects.read(self.ids[name]) if name in self.ids else None
         try:
             return files.read(self.root / name)
         except TaskstateError:
@@ -110,7 +114,7 @@ class ComparedCommit:
 
     @cached_property
     def _changes(self) -> tuple[git_index.ChangedFile, ...]:
-        return git_index.changes(self.now.root, self.commit, self.now.place)
+        return git_index.changes(self.now.top, self.commit, self.now.place, self.now.within)
 
     @cached_property
     def is_head(self) -> bool:
@@ -218,13 +222,13 @@ class ComparedRevision:
 
         None in a shallow clone: its oldest version is not the first.
         """
-        from taskstate.storage.git import history
+        from taskstate.workspace.git_past import versions_before
 
         places = [(then, name) for then, name in self._versions(path) if self._document(then.tree[name])]
-        if git.is_shallow(self._now.root):
+        if git.is_shallow(self._now.top):
             return
         then, name = places[parent]
-        found = [data for _, (data,) in history.versions(self._now.root, (name,), then.commit)]
+        found = versions_before(self._now.workspace, name, then.commit)
         for data in reversed(found):
             document = _parsed(data, self._now.workspace.kinds)
             if document:
@@ -232,7 +236,7 @@ class ComparedRevision:
 
     def mark_before(self, path: Path) -> str:
         """Return a text that changes whenever the answers of `versions_before` do: the mark for the cache."""
-        return "shallow" if git.is_shallow(self._now.root) else " ".join(then.commit for then, _ in self._places(path))
+        return "shallow" if git.is_shallow(self._now.top) else " ".join(then.commit for then, _ in self._places(path))
 
     def mark(self, path: Path) -> str:
         """Return a text that changes whenever the earlier versions of a file change: the mark for the cache."""

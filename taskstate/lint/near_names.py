@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from taskstate.storage import files
-from taskstate.storage.file_sources import Disk
+from taskstate.storage.file_sources import GitFiles
 from taskstate.typed import TYPE_CHECKING
 from taskstate.workspace.misnamed import near_names
 
@@ -28,12 +27,12 @@ def near_findings(run: LintRun, under: Sequence[Path]) -> Iterator[Finding]:
     workspace = run.repository.workspace
     paths = [workspace.root / near.path for near in near_names(workspace)]
     paths = [path for path in paths if any(path.is_relative_to(each) for each in under)]
-    for path in paths if isinstance(run.repository.source, Disk) else _in_git(workspace, paths):
+    for path in _in_git(workspace, paths) if isinstance(run.repository.source, GitFiles) else paths:
         from taskstate.lint import engine  # a run over files without faults does without it
         from taskstate.lint.queries.answers import RepositoryQueries
         from taskstate.syntax.document import parse
 
-        queries, text = RepositoryQueries(run.repository, path), files.read(path).decode("utf-8", "replace")
+        queries, text = RepositoryQueries(run.repository, path), workspace.source.read(path).decode("utf-8", "replace")
         yield from engine.findings_as("near", parse(text, workspace.kinds), run.name(path), run.config, queries)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from taskstate.model.names import own_file, own_id, own_type
-from taskstate.storage import folders
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -45,11 +44,11 @@ def _findings(removed: RemovedFile, run: LintRun) -> tuple[Finding, ...]:
 
 def _may_lack_a_file(run: LintRun, history: ComparedRevision, under: Sequence[Path]) -> bool:
     """Return whether a removed file may concern what is checked: not where only files are, whose archives exist."""
-    if any(folders.is_folder(path) for path in under):
+    workspace, source = run.repository.workspace, run.repository.workspace.source
+    if any(source.is_folder(path) for path in under):
         return True
-    workspace = run.repository.workspace
     archives = (workspace.state_root / workspace.archive_path(own_id(path.name)) for path in under)
-    return any(history.mark(path) and not folders.exists(path) for path in archives)
+    return any(history.mark(path) and not source.exists(path) for path in archives)
 
 
 def _concerns(removed: Path, run: LintRun, under: Sequence[Path]) -> bool:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from taskstate.lint.queries.repository import Repository
     from taskstate.model.config import Config
     from taskstate.storage.cache import Cache
+    from taskstate.storage.file_sources import Files
     from taskstate.workspace.workspace import Workspace
 
 _BYTES_PER_PROCESS = 1_000_000  # with fewer bytes to read, starting another process costs more than it saves
@@ -101,11 +102,12 @@ def open_run(workspace: Workspace, config: Config, request: LintRequest) -> tupl
     from taskstate.lint.queries.repository import Repository
 
     repository = Repository(workspace, now=request.now)
-    if request.place and git.toplevel(workspace.root) is None:
+    if request.place and not git.is_repository(workspace.root):
         message = f"nothing is staged: {files.shown(workspace.root)} is in no git repository"
         raise TaskstateError(message, help="leave out --staged", code="no-git")
     remarks = _open_git(repository, config, request) if request.place or request.against != "" else ()
-    cache = _open_cache(repository, config, request) if request.remember and not request.fresh else None
+    remember = request.remember and not request.fresh and workspace.is_on_disk
+    cache = _open_cache(repository, config, request) if remember else None
     if cache:
         repository.dependency_cache = open_dependency_cache(workspace)
     return LintRun(repository, config, cache, request.jobs, request.place), remarks
@@ -115,14 +117,19 @@ def _open_git(repository: Repository, config: Config, request: LintRequest) -> t
     """Open the index or commit that is checked, and the history; return a remark where that cannot be compared with."""
     from taskstate.lint.compared_commits import Trees, Wanted, open_history
     from taskstate.lint.compared_revision import CurrentFiles
+    from taskstate.workspace.git_past import top_of, within_top
 
-    workspace, place = repository.workspace, request.place
-    remember = request.remember and folders.is_folder(workspace.state_root)
-    trees = Trees(workspace.root, workspace.private.cache("trees.json") if remember else None)
-    if place not in {DISK, INDEX}:
+    workspace = repository.workspace
+    place = request.place
+    remember = request.remember and workspace.is_on_disk and folders.is_folder(workspace.state_root)
+    cache = workspace.private.cache("trees.json") if remember else None
+    trees = Trees(top_of(workspace), cache, within_top(workspace))
+    if not isinstance(workspace.source, Disk):
+        place = workspace.source.commit
+    elif place not in {DISK, INDEX}:
         place = git.resolve_commit(workspace.root, place)
     ids = trees.at(place)
-    if place:
+    if request.place:
         repository.source = GitFiles(workspace.root, repository.objects, ids)
     if request.against == "":
         return ()
@@ -157,9 +164,9 @@ def own_files_in(workspace: Workspace, paths: Iterable[Path]) -> tuple[tuple[Pat
     own: dict[Path, None] = {}
     remarks = []
     for path in paths:
-        if folders.is_folder(path):
+        if workspace.source.is_folder(path):
             own.update(dict.fromkeys(workspace.own_files(under=path)))
-        elif not folders.exists(path):
+        elif not workspace.source.exists(path):
             raise TaskstateError(f"{files.shown(path)} does not exist", help="check the path", code="not-found")
         elif names.own_file(path.as_posix()) is None:
             remarks.append(f"{files.shown(path)} was not checked: its name is not that of a taskstate file")
@@ -225,7 +232,7 @@ def _same_bytes(path: Path, entry: CachedResult, run: LintRun) -> bool:
 
 def _check_all(paths: Sequence[Path], run: LintRun) -> Iterator[tuple[Path, _FileResult]]:
     """Yield the files with their results, in any order; in several processes where that is faster."""
-    jobs = _useful_processes(paths)
+    jobs = _useful_processes(paths, run.repository.workspace.source)
     if jobs > 1:
         from taskstate.storage import programs
 
@@ -237,9 +244,12 @@ def _check_all(paths: Sequence[Path], run: LintRun) -> Iterator[tuple[Path, _Fil
             yield path, _check(path, run)
 
 
-def _useful_processes(paths: Sequence[Path]) -> int:
+def _useful_processes(paths: Sequence[Path], source: Files) -> int:
     """Return how many processes are worth starting for these files."""
-    total = sum(status.st_size for _, status in folders.statuses(map(str, paths)))  # a missing one is reported later
+    if isinstance(source, Disk):  # a missing one is reported later
+        total = sum(status.st_size for _, status in folders.statuses(map(str, paths)))
+    else:
+        total = sum(map(source.length, paths))
     return min(total // _BYTES_PER_PROCESS, len(paths) // _BATCH)
 
 
@@ -295,7 +305,7 @@ def _check(path: Path, run: LintRun) -> _FileResult:
     try:
         data = source.read(path)
     except TaskstateError as error:
-        if error.code == "not-found" and not folders.exists(path):  # a command has removed it since it was listed
+        if error.code == "not-found" and not source.exists(path):  # a command has removed it since it was listed
             return _FileResult(CachedResult("", "", (), ()))
         return _FileResult(None, error=str(error))
     findings = engine.findings(data, run.name(path), run.config, queries)
@@ -310,7 +320,8 @@ def own_files_in_git(run: LintRun, *, changed: bool) -> tuple[Path, ...]:
     is no history all files differ.
     """
     source, workspace, history = run.repository.source, run.repository.workspace, run.repository.history
-    found = () if isinstance(source, Disk) else tuple(name for name in sorted(source.ids) if workspace.lists(name))
+    ids = source.ids if isinstance(source, GitFiles) else ()
+    found = tuple(name for name in sorted(ids) if workspace.lists(name))
     if changed and history and history.has_commits:
         paths = history.touched_paths
         tasks = {names.own_id(name) for name in paths} - {""}

@@ -99,7 +99,7 @@ def require_known(lint: Lint, where: str | Path) -> None:
     Raises:
         TaskstateError: code "config".
     """
-    from taskstate.workspace.workspace import config_name
+    from taskstate.workspace.config_files import config_name
 
     for key, selector in unknown_in(lint):
         name = where if isinstance(where, str) else config_name(where)

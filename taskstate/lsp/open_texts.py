@@ -57,7 +57,7 @@ class OpenTexts(Disk):
         opened = self._texts.get(Path(path))
         return f"open:{files.digest(_encoded(opened.text))}" if opened else super().mark(path)
 
-    def read(self, path: Path) -> bytes:
+    def read(self, path: Path, most: int = files.MAX_TEXT) -> bytes:
         """Return the content of a file.
 
         Raises:
@@ -65,7 +65,7 @@ class OpenTexts(Disk):
         """
         opened = self._texts.get(path)
         if opened is None:
-            return super().read(path)
+            return super().read(path, most)
         data = _encoded(opened.text)
         if len(data) > files.MAX_BYTES:
             raise TaskstateError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from functools import cached_property
+from pathlib import Path
 
 from taskstate.errors import TaskstateError
 from taskstate.messages import decoded
@@ -12,7 +13,6 @@ from taskstate.typed import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
-    from pathlib import Path
 
     from taskstate.views.layout import Screen
     from taskstate.workspace.workspace import Loaded, Workspace
@@ -41,7 +41,7 @@ def collect_garbage_often() -> None:
 class Conditions(NamedTuple):
     """Under which conditions a call works: the repository, and for one that writes by whom and at which revision.
 
-    A call for which it is `now` some time reads no clock.
+    A call for which it is `now` some time reads no clock. One `at` a commit reads what that holds, and writes nothing.
     """
 
     folder: Callable[[], Path]
@@ -54,6 +54,7 @@ class Conditions(NamedTuple):
     is_verbose: bool = False
     is_quiet: bool = False
     now: str = ""
+    at: str = ""
     via: str = ""  # what an event says of the way that it came by, if that is no command
 
 
@@ -127,11 +128,21 @@ class Call:
 
     @cached_property
     def any_workspace(self) -> Workspace:
-        """The workspace of the call, set up or not; recovers from interrupted commands first."""
+        """The workspace of the call, set up or not; on disk, recovers from interrupted commands first."""
         from taskstate.workspace.workspace import find_workspace
         from taskstate.writing.startup import losses_of, recover
 
         conditions = self.conditions
+        if conditions.at:
+            from taskstate.storage.commit_files import open_commit
+
+            start = Path(conditions.root) if conditions.root else conditions.folder()
+            source = open_commit(start, conditions.at)
+            try:
+                return find_workspace(start, root=conditions.root, config_file=conditions.config, source=source)
+            except TaskstateError:
+                source.close()
+                raise
         workspace = find_workspace(conditions.folder(), root=conditions.root, config_file=conditions.config)
         self.problems(recover(workspace))
         self.told = losses_of(workspace)

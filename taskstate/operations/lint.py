@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
 from taskstate.errors import TaskstateError
 from taskstate.lint.reporters import FORMATS
@@ -47,6 +47,7 @@ class Lint(NamedTuple):
         "report records that were rewritten since the merge base with this revision; none: compare with nothing "
         "(default: HEAD, see `append-only`)",
     )
+    at: str | None = option("REV", "check what a commit holds, without looking at the disk; also in a bare repository")
     staged: bool = switch("check the staged files; in a commit hook, only those that change")
     no_cache: bool = switch("disable the cache")
     jobs: int = option("N", "number of processes (default: one per core)", default=0)
@@ -91,6 +92,7 @@ def check(call: Call, asked: Lint, progress: Callable[[int, int], None] | None =
     """Fix the files if that is asked for, check them, and return the report, and the diff of the fixes in a dry run."""
     from taskstate.lint.runner import check_files
 
+    _choose_commit(call, asked)
     with checking(call, asked) as settings:
         own_files = _files(call, asked, settings)
         is_whole = not (asked.paths or settings.place)
@@ -110,6 +112,31 @@ def check(call: Call, asked: Lint, progress: Callable[[int, int], None] | None =
         return report, diff
 
 
+def _choose_commit(call: Call, asked: Lint) -> None:
+    """Let the call read the commit that `--at` names."""
+    require_alone(asked)
+    if asked.at is not None:
+        call.conditions = call.conditions._replace(at=asked.at)  # the command line has done so, to read paths
+
+
+def require_alone(asked: Lint) -> None:
+    """Refuse `--at` beside a flag that writes, or reads something else.
+
+    Raises:
+        TaskstateError: code "usage".
+    """
+    if asked.at is None:
+        return
+    if not asked.at.strip():  # a variable that is not set, in a script
+        raise usage_error("lint: --at names no commit", help="name one, such as HEAD")
+    flags = {"--fix": asked.fix, "--add-ignores": asked.add_ignores, "--diff": asked.diff, "--staged": asked.staged}
+    flags |= {"--watch": asked.watch, "-": "-" in map(str, asked.paths)}
+    given = next((flag for flag, is_given in flags.items() if is_given), "")
+    if given:
+        help_ = f"leave out --at or {given}"
+        raise usage_error("lint: --at checks a commit, which stays as it is", help=help_)
+
+
 @contextmanager
 def checking(call: Call, asked: Lint) -> Iterator[LintRun]:
     """Yield the settings of a run; say what cannot be checked, and save the cache at the end."""
@@ -126,14 +153,15 @@ def checking(call: Call, asked: Lint) -> Iterator[LintRun]:
         remember=not asked.no_cache,
         jobs=asked.jobs,
     )
-    settings, notes = open_run(call.any_workspace, _config(call, asked), request)
-    call.problems(notes)
-    try:
-        yield settings
-        if settings.cache:
-            settings.cache.save()
-    finally:
-        settings.repository.close()
+    with closing(call.any_workspace.source):
+        settings, notes = open_run(call.any_workspace, _config(call, asked), request)
+        call.problems(notes)
+        try:
+            yield settings
+            if settings.cache:
+                settings.cache.save()
+        finally:
+            settings.repository.close()
 
 
 def _config(call: Call, asked: Lint) -> Config:

@@ -15,7 +15,7 @@ from taskstate.page.reading import Reading
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.views.repository import trees_of
 from taskstate.workspace import watching
-from taskstate.workspace.workspace import CONFIG_FILES
+from taskstate.workspace.config_files import CONFIG_FILES
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable

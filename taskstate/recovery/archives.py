@@ -14,7 +14,7 @@ from taskstate.archive.verify import ArchiveVerdict, verify
 from taskstate.errors import TaskstateError
 from taskstate.model.session_words import without_marks
 from taskstate.recovery.task_files import TaskFiles, items_of, without_archived
-from taskstate.storage import files, kept_records
+from taskstate.storage import kept_records
 from taskstate.storage.git import history
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.units.items import Item, lost_between
@@ -33,6 +33,8 @@ _MOST = 3  # versions of the archive in git that are tried, the newest first
 
 def archive_texts(workspace: Workspace, path: str, records: Iterable[KeptRecord], now: bytes) -> list[bytes]:
     """Return texts for the archive at `path`: those that there are, and each with the kept batches that it lacks."""
+    if not workspace.is_on_disk:
+        return [now]
     committed = [data for _, (data,) in history.versions(workspace.root, (path,), history.REFS) if data]
     own = list(records)
     starts = (now, *committed[:_MOST], b"")
@@ -75,7 +77,7 @@ def cures_of(workspace: Workspace, loaded: Loaded) -> Cures:
     """Return what can be done for the archive of a task whose state file is loaded."""
     name = workspace.archive_path(loaded.state.id)
     path = workspace.state_root / name
-    now = files.read(path) if files.size(path) else b""
+    now = workspace.source.read(path) if workspace.source.size(path) else b""
     whole = TaskFiles(loaded.data, now)
     if _faults(now):
         entries = entries_of(kept_records.records(workspace.private)[0], loaded.state.id.casefold())

@@ -238,7 +238,7 @@ def text_of(workspace: Workspace, name: str) -> str:
 
 
 def _is_configured(workspace: Workspace) -> bool:
-    from taskstate.workspace.workspace import config_in
+    from taskstate.workspace.config_files import config_in
 
     return config_in(workspace.root) is not None
 

@@ -18,6 +18,7 @@ from taskstate.typed import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from taskstate.storage.commit_files import CommitFiles
     from taskstate.storage.git import client as git
 
 # Time stamps are as coarse as two seconds on some file systems: a file that was changed just before it is looked at may
@@ -56,13 +57,44 @@ class Disk:
         except OSError:
             return ""
 
-    def read(self, path: Path) -> bytes:
+    def read(self, path: Path, most: int = files.MAX_TEXT) -> bytes:
         """Return the content of a file.
+
+        Raises:
+            TaskstateError: it cannot be read, or has more than `most` bytes.
+        """
+        return files.read(path, most)
+
+    def read_part(self, path: Path, length: int) -> bytes:
+        """Return at most `length` bytes of a file.
 
         Raises:
             TaskstateError: it cannot be read.
         """
-        return files.read(path)
+        return files.read_part(path, 0, length)
+
+    def size(self, path: Path) -> int | None:
+        """Return the size of a plain file, or None if nothing is there.
+
+        Raises:
+            TaskstateError: something else is there.
+        """
+        return files.size(path)
+
+    def names(self, folder: Path) -> tuple[str, ...]:
+        """Return the names in a folder, sorted; none if nothing is there.
+
+        Raises:
+            TaskstateError: it cannot be listed.
+        """
+        return files.names(folder)
+
+    def real(self, path: str) -> str:
+        """Return the path with its links followed."""
+        return os.path.realpath(path)
+
+    def close(self) -> None:
+        """Let go of what is held open, which here is nothing."""
 
     def exists(self, path: Path) -> bool:
         """Return whether there is something at `path`."""
@@ -80,6 +112,9 @@ class Disk:
 
     def _status(self, path: Path | str) -> os.stat_result:
         return folders.status(path)
+
+
+DISK = Disk()
 
 
 class DiskInRun(Disk):
@@ -100,9 +135,9 @@ class DiskInRun(Disk):
             mark = self._marks[name] = super().mark(name)
         return mark
 
-    def read(self, path: Path) -> bytes:
+    def read(self, path: Path, most: int = files.MAX_TEXT) -> bytes:
         """Return the content of a file."""
-        return files.read(path, lookout=self._lookout)
+        return files.read(path, most, lookout=self._lookout)
 
     def _status(self, path: Path | str) -> os.stat_result:
         return self._lookout.status(path)
@@ -128,7 +163,7 @@ def _digest(path: Path | str) -> str:
         return error.code
 
 
-class GitFiles:
+class GitFiles(Disk):
     """Files as they are in git's index or in a commit; a file that is not there is read from the disk.
 
     `ids` are the object ids of our own files there, by path from the root.
@@ -136,7 +171,6 @@ class GitFiles:
 
     def __init__(self, root: Path, objects: git.Objects, ids: Mapping[str, str]) -> None:
         self._root = root
-        self._disk = Disk()
         self._objects = objects
         self.ids = ids
 
@@ -146,9 +180,9 @@ class GitFiles:
 
     def mark(self, path: Path | str) -> str:
         """Return the file's object id, which is a hash of its content."""
-        return self._id(path) or self._disk.mark(path)
+        return self._id(path) or super().mark(path)
 
-    def read(self, path: Path) -> bytes:
+    def read(self, path: Path, most: int = files.MAX_TEXT) -> bytes:
         """Return the content of a file.
 
         Raises:
@@ -156,8 +190,12 @@ class GitFiles:
         """
         object_id = self._id(path)
         data = self._objects.read(object_id, path.name) if object_id else None
-        return self._disk.read(path) if data is None else data
+        return super().read(path, most) if data is None else data
 
     def exists(self, path: Path) -> bool:
         """Return whether git has the file there, or the disk."""
-        return self._id(path) is not None or self._disk.exists(path)
+        return self._id(path) is not None or super().exists(path)
+
+
+if TYPE_CHECKING:
+    Files = Disk | CommitFiles  # what both can be asked; a commit has no disk to fall back to, as the index has

@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import errno
 import os
+from pathlib import Path
 
 from taskstate.errors import TaskstateError
 from taskstate.storage import files, folders
+from taskstate.storage.file_sources import DISK, Disk
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
+
+    from taskstate.storage.file_sources import Files
 
 _NO_FILE = {errno.ENOENT, errno.ENOTDIR, errno.ELOOP}  # behind a link there is none: git does not look there either
 _CHUNK = 16 * 1024**2
@@ -38,15 +41,17 @@ def sha256_of(root: Path, relative: str) -> str | None:
     return digest.hexdigest()
 
 
-def exists(root: Path, relative: str) -> bool:
+def exists(root: Path, relative: str, source: Files = DISK) -> bool:
     """Return whether a file or folder exists at `relative`, or matches it as a pattern with wildcards.
 
     Raises:
         TaskstateError: code "path-escapes": it leads out of the repository.
     """
-    path = files.inside(root, relative)
-    if os.path.lexists(path):
+    path = files.inside(root, relative, source.real)
+    if source.exists(Path(source.real(str(path.parent)), path.name)):
         return True
+    if not isinstance(source, Disk):
+        return source.has_match(root, relative)
     try:
         return any(True for _ in root.glob(relative))
     except (ValueError, NotImplementedError):  # not a valid pattern

@@ -20,7 +20,7 @@ from taskstate.storage.signals import Held
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from taskstate.error_codes import ErrorCode
 
@@ -61,35 +61,34 @@ def digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def inside(root: Path, relative: str) -> Path:
+def inside(root: Path, relative: str, real: Callable[[str], str] = os.path.realpath) -> Path:
     """Return `root / relative` after checking that it stays inside `root`.
 
-    Links in the returned path are not resolved, so that whoever opens it refuses them.
+    Links in the returned path stay, so that whoever opens it refuses them.
 
     Raises:
-        TaskstateError: code "path-escapes": it is absolute, contains `..`, enters a `.git` folder, or follows a link
-            that leads outside.
+        TaskstateError: code "path-escapes": it is absolute, contains `..`, enters `.git`, or follows a link outside.
     """
-    resolved(root, relative)
+    resolved(root, relative, real)
     return root / relative
 
 
-def resolved(root: Path, relative: str) -> Path:
-    """Return where `root / relative` really lies, for reading a user's file through links that stay inside `root`.
+def resolved(root: Path, relative: str, real: Callable[[str], str] = os.path.realpath) -> Path:
+    """Return where `root / relative` lies, links that stay inside `root` followed: by `real`, on disk or in a commit.
 
     Raises:
         TaskstateError: code "path-escapes", as for `inside`.
     """
     # Both are resolved: comparing the text alone would accept a link inside the repository that leads out of it.
     try:
-        real_root, real = Path(os.path.realpath(root)), Path(os.path.realpath(root / relative))
+        real_root, found = Path(real(str(root))), Path(real(str(root / relative)))
     except (ValueError, OSError) as error:
         raise _escapes(relative, "is not a path that the system can use") from error
-    if ".." in relative.replace("\\", "/").split("/") or relative.startswith("/") or real_root not in real.parents:
+    if ".." in relative.replace("\\", "/").split("/") or relative.startswith("/") or real_root not in found.parents:
         raise _escapes(relative, "names nothing inside the repository")
-    if any(part.casefold() == ".git" for part in real.relative_to(real_root).parts):
+    if any(part.casefold() == ".git" for part in found.relative_to(real_root).parts):
         raise _escapes(relative, "leads into git's own folder")
-    return real
+    return found
 
 
 def _escapes(relative: str, why: str) -> TaskstateError:
@@ -117,13 +116,13 @@ def _refused(doing: str, path: Path | str, error: OSError) -> TaskstateError:
     return TaskstateError(f"cannot {doing} {shown(path)}: {why}", code=code, help=help_)
 
 
-def _require_file(status: os.stat_result, path: Path | str) -> None:
+def require_file(mode: int, path: Path | str) -> None:
     """Refuse anything but a plain file: reading a device or a FIFO may hang or have side effects."""
-    if stat.S_ISREG(status.st_mode):
+    if stat.S_ISREG(mode):
         return
-    is_link = stat.S_ISLNK(status.st_mode)
+    is_link = stat.S_ISLNK(mode)
     kinds = {stat.S_IFDIR: "a folder", stat.S_IFIFO: "a FIFO", stat.S_IFSOCK: "a socket"}
-    kind = "a symbolic link" if is_link else kinds.get(stat.S_IFMT(status.st_mode), "a device")
+    kind = "a symbolic link" if is_link else kinds.get(stat.S_IFMT(mode), "a device")
     code: ErrorCode = "is-link" if is_link else "not-a-file"
     message, help_ = f"{shown(path)} is {kind}, not a plain file", "move it away, or name the real file"
     raise TaskstateError(message, code=code, help=help_)
@@ -132,7 +131,7 @@ def _require_file(status: os.stat_result, path: Path | str) -> None:
 def _open(path: Path | str, flags: int, lookout: folders.Lookout | None = None) -> tuple[int, os.stat_result]:
     """Open the plain file at `path`, and return its descriptor and its status."""
     open_checked = lookout.open_checked if lookout else folders.open_checked
-    return open_checked(path, flags, lambda status: _require_file(status, path))
+    return open_checked(path, flags, lambda status: require_file(status.st_mode, path))
 
 
 def size(path: Path) -> int | None:
@@ -142,7 +141,7 @@ def size(path: Path) -> int | None:
             status = folders.status(path)
         except FileNotFoundError:
             return None
-    _require_file(status, path)
+    require_file(status.st_mode, path)
     return status.st_size
 
 
@@ -154,7 +153,7 @@ def read(path: Path | str, most: int = MAX_TEXT, lookout: folders.Lookout | None
     try:  # not by `os_errors`, which takes as long as a call of the system
         descriptor, status = _open(path, os.O_RDONLY, lookout)
         try:
-            _require_readable_size(status.st_size, most, path)
+            require_readable_size(status.st_size, most, path)
             data = os.read(descriptor, status.st_size + 1)
             if len(data) != status.st_size:  # it has changed since, or has no size, as files of /proc
                 data += _read_up_to(descriptor, most + 1 - len(data))
@@ -162,7 +161,7 @@ def read(path: Path | str, most: int = MAX_TEXT, lookout: folders.Lookout | None
             os.close(descriptor)
     except OSError as error:
         raise _refused("read", path, error) from error
-    _require_readable_size(len(data), most, path)  # it may have grown while it was read
+    require_readable_size(len(data), most, path)  # it may have grown while it was read
     return data
 
 
@@ -177,7 +176,8 @@ def read_part(path: Path, start: int, length: int) -> bytes:
             os.close(descriptor)
 
 
-def _require_readable_size(length: int, most: int, path: Path | str) -> None:
+def require_readable_size(length: int, most: int, path: Path | str) -> None:
+    """Refuse a file of more than `most` bytes."""
     if length > most:
         message = f"cannot read {shown(path)}: it holds more than {most // 1024**2} MiB"
         raise TaskstateError(message, code="too-large", help="split it, or exclude it")
@@ -271,7 +271,7 @@ def require_replaceable(path: Path) -> os.stat_result | None:
         before = folders.status(path)
     except FileNotFoundError:
         return None
-    _require_file(before, path)
+    require_file(before.st_mode, path)
     folder = folders.status(path.parent)
     is_kept = folder.st_mode & stat.S_ISVTX and os.geteuid() not in {0, before.st_uid, folder.st_uid}
     if is_kept or not folders.may(path, os.W_OK):

@@ -7,7 +7,6 @@ accepted, and the linter distinguishes it from later ones.
 from __future__ import annotations
 
 import re
-from contextlib import closing
 
 from taskstate.chain import output as chain_output
 from taskstate.chain.output import Gap
@@ -28,6 +27,7 @@ from taskstate.syntax import escaping
 from taskstate.tasks import evidence_age
 from taskstate.typed import TYPE_CHECKING
 from taskstate.workspace import artifacts
+from taskstate.workspace.git_past import objects_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -192,9 +192,9 @@ def _commit_gaps(workspace: Workspace, state: TaskState) -> Iterator[Gap]:
     named = {key: str(each.get("commit")) for key, each in evidence.items() if isinstance(each, dict)}
     commits = {key: commit for key, commit in named.items() if re.fullmatch(_COMMIT, commit)}
     root = workspace.root
-    if not commits or git.toplevel(root) is None or git.is_shallow(root):
+    if not commits or not git.is_repository(root) or git.is_shallow(root):
         return
-    with closing(git.Objects(root)) as objects:
+    with objects_of(workspace) as objects:
         kinds = objects.kinds(tuple(commits.values()))
     for (key, commit), kind in zip(commits.items(), kinds, strict=True):
         if kind not in {"commit", "tag"}:
@@ -223,7 +223,7 @@ def _file_gaps(workspace: Workspace, state: TaskState) -> Iterator[Gap]:
     for each in (each for each in chain_output.named_files(state) if each.sure):
         key = f"file:{each.path}"
         try:
-            exists = each.deleted or file_state.exists(workspace.root, each.path)
+            exists = each.deleted or file_state.exists(workspace.root, each.path, workspace.source)
         except TaskstateError as error:
             yield Gap(key, f"{chain_output.FILES}: {error.message}")
             continue

@@ -54,7 +54,7 @@ def absolute_path(workspace: Workspace, relative: str) -> Path:
     Raises:
         TaskstateError: code "path-escapes": the path is not below the artifacts folder.
     """
-    path = files.inside(workspace.state_root, relative)
+    path = files.inside(workspace.state_root, relative, workspace.source.real)
     if not relative.startswith(f"{ARTIFACTS}/"):
         message = f"{files.shown(relative)} is not an artifact"
         raise TaskstateError(message, help=f"artifacts lie under {ARTIFACTS}/ in the state folder", code="path-escapes")

@@ -20,6 +20,8 @@ from taskstate.typed import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
+    from taskstate.storage.commit_files import CommitFiles
+
 IGNORED_FOLDERS = frozenset({".git", "node_modules", ".venv"})  # where git does not say what is ignored
 DERIVED_FOLDERS = frozenset({"artifacts", "private"})  # in the state folder
 _FILE_FOLDERS = ("tasks", "archives", "handoffs")  # in the state folder: nothing else may stand in their place
@@ -31,7 +33,7 @@ def is_own(name: str) -> bool:
 
 
 def is_listed(relative: str, state_folder: str) -> bool:
-    """Return whether `own_files` would list a file at a path from the root: by its name, and by its folder."""
+    """Return whether `own_files` would list a file at a path, both from the root: by its name, and by its folder."""
     inside = relative.removeprefix(f"{state_folder}/")
     folders = inside.split("/")[:-1] if inside != relative else []
     hidden = bool(folders) and (folders[0] in DERIVED_FOLDERS or not IGNORED_FOLDERS.isdisjoint(folders))
@@ -54,6 +56,12 @@ def own_files(
     """
     walked, elsewhere = _own_files(folder, state_root, is_wanted, patterns, deep=deep)
     return [f"{each.path}{os.sep}{name}" for each in walked for name in each.names] + [path for path, _ in elsewhere()]
+
+
+def own_files_of(commit: CommitFiles, folder: Path, state_root: Path) -> list[str]:
+    """Return the paths of our own files in a folder of a commit, in no particular order."""
+    listed = (os.path.join(folder, name) for name in commit.paths(folder))
+    return [path for path in listed if is_listed(path, str(state_root))]
 
 
 def own_statuses(

@@ -45,9 +45,8 @@ def near_names(workspace: Workspace) -> Iterator[NearName]:
     """Yield the files among the state files that are one by what they say, or nearly by their names."""
     for name in workspace.other_texts():
         path = workspace.tasks / name
-        if workspace.excludes(path) or not folders.is_file(path):
-            continue
-        task_id = _told_id(path) or names.near_id(name)
+        told = None if workspace.excludes(path) else _told_id(workspace, path)
+        task_id = told if told is None else told or names.near_id(name)
         if task_id:
             target = path.with_name(f"task-{task_id}-state.md")
             message = f"no command sees it: a state file is called {files.shown(target.name)}"
@@ -55,19 +54,24 @@ def near_names(workspace: Workspace) -> Iterator[NearName]:
 
 
 def _renaming(workspace: Workspace, path: Path, target: Path) -> str:
-    if folders.exists(target):
+    if workspace.source.exists(target):
         return f"delete it if it is a copy of {files.shown(target.name)}; else name it like that, with an id of its own"
     import shlex
 
     return f"`{shlex.join(['mv', '-n', workspace.relative(path), workspace.relative(target)])}`"
 
 
-def _told_id(path: Path) -> str:
-    """Return the `task_id` in a file; empty where there is none."""
+def _told_id(workspace: Workspace, path: Path) -> str | None:
+    """Return the `task_id` in a file; empty where there is none, and None where no plain file is there."""
     from taskstate.syntax.document import parse
 
+    try:
+        if workspace.source.size(path) is None:
+            return None
+    except TaskstateError:
+        return None
     with suppress(TaskstateError, UnicodeDecodeError):
-        told = parse(files.read(path).decode()).front_matter.get("task_id")
+        told = parse(workspace.source.read(path).decode()).front_matter.get("task_id")
         return told if isinstance(told, str) and names.is_id(told) else ""
     return ""
 

@@ -13,9 +13,8 @@ from taskstate.errors import TaskstateError
 from taskstate.model import names
 from taskstate.model.algorithms import DependencyGraph
 from taskstate.model.names import HANDOFF_FOLDER
-from taskstate.storage import files
 from taskstate.storage.cache import Cache
-from taskstate.storage.file_sources import DiskInRun
+from taskstate.storage.file_sources import Disk, DiskInRun
 from taskstate.storage.git import client as git
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from taskstate.model.chain_quotes import Upstream
-    from taskstate.storage.file_sources import Disk, GitFiles
+    from taskstate.storage.file_sources import Files
     from taskstate.syntax.document import Document
     from taskstate.workspace.workspace import Workspace
 
@@ -53,9 +52,9 @@ class RunCache:
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
         self._disk = DiskInRun()
-        self.source: Disk | GitFiles = self._disk
+        self.source: Files = self._disk if workspace.is_on_disk else workspace.source
         self.all_files: tuple[Path, ...] | None = None  # all our own files of the repository, if they are listed anyway
-        self.objects = git.Objects(workspace.root)
+        self.objects = git.Objects(workspace.root) if isinstance(self.source, Disk) else self.source.objects
         self.memo: dict[tuple[str, ...], Any] = {}  # answers that lint's queries have computed already
         self.checked: tuple[Path, Document] | None = None  # the file that is being checked: nobody parses it again
         self._documents: dict[Path, Document | None] = {}
@@ -94,12 +93,12 @@ class RunCache:
     @cached_property
     def tasks_with_handoffs(self) -> frozenset[str]:
         """The folder names of the tasks that have handoff documents."""
-        return frozenset(files.names(self.workspace.state_root / HANDOFF_FOLDER))
+        return frozenset(self.workspace.source.names(self.workspace.state_root / HANDOFF_FOLDER))
 
     @cached_property
     def real_root(self) -> str:
         """The repository's root with links resolved."""
-        return os.path.realpath(self.workspace.root)
+        return self.workspace.source.real(str(self.workspace.root))
 
     def state_files(self, task_id: str) -> tuple[Path, ...]:
         """Return the state files of the task with this case-folded id.
@@ -116,7 +115,7 @@ class RunCache:
 
     @cached_property
     def _usual(self) -> Mapping[str, str]:
-        return {name: name.casefold() for name in files.names(self.workspace.tasks)}
+        return {name: name.casefold() for name in self.workspace.source.names(self.workspace.tasks)}
 
     @cached_property
     def _all(self) -> Mapping[str, tuple[Path, ...]]:
@@ -129,10 +128,7 @@ class RunCache:
     @cached_property
     def _ids_left_out(self) -> Mapping[Path, str]:
         """The object ids of the files that a sparse checkout leaves out."""
-        from taskstate.storage.git import index  # most runs find all that they look for on the disk
-
-        root = self.workspace.root
-        return {root / name: each for name, each in index.left_out(root).items()}
+        return {self.workspace.root / name: each for name, each in self.workspace.left_out.items()}
 
     def mark(self, path: Path) -> str:
         """Return a text that changes whenever a file does, also one that a sparse checkout leaves out."""

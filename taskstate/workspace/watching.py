@@ -13,7 +13,7 @@ from taskstate.model import names
 from taskstate.storage import folders as disk
 from taskstate.storage.git import client as git
 from taskstate.typed import TYPE_CHECKING
-from taskstate.workspace.workspace import CONFIG_FILES
+from taskstate.workspace.config_files import CONFIG_FILES
 
 if TYPE_CHECKING:
     import asyncio

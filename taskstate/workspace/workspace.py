@@ -6,7 +6,6 @@ Changing files is not done here but in `writer`.
 from __future__ import annotations
 
 import os
-import stat
 from contextlib import contextmanager, nullcontext
 from functools import cached_property
 from pathlib import Path
@@ -16,23 +15,25 @@ from taskstate.messages import decoded, quoted
 from taskstate.model import names
 from taskstate.model.config import Config, matches
 from taskstate.storage import files, folders
+from taskstate.storage.file_sources import DISK, Disk
 from taskstate.storage.git import client as git
 from taskstate.storage.private import Private, find_private
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace import listing
+from taskstate.workspace.config_files import config_in, read_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
     from contextlib import AbstractContextManager
     from typing import TypeVar
 
     from taskstate.model.document_kinds import Kinds
     from taskstate.model.task_state import TaskState
+    from taskstate.storage.file_sources import Files
     from taskstate.syntax.document import Document
 
     Each = TypeVar("Each")
 
-CONFIG_FILES = ("taskstate.toml", "pyproject.toml")
 KIND_FOLDER = "kinds"  # in the state folder
 SET_UP_FILES = frozenset(
     {
@@ -79,13 +80,14 @@ class _Workspace(NamedTuple):
     config: Config
     is_repository: bool = True
     kinds: Kinds = ()
+    source: Files = DISK
 
 
 def no_task_here(workspace: Workspace, task_id: str) -> TaskstateError:
     """Return the error that there is no such task, or that a sparse checkout leaves its state file out."""
-    from taskstate.storage.git import index
-
-    for name in index.left_out(workspace.root) if workspace.is_repository else ():
+    if not workspace.is_on_disk:
+        return no_task(task_id, workspace.ids())
+    for name in workspace.left_out if workspace.is_repository else ():
         if names.has_id(name, task_id):
             cure = f"`git checkout --ignore-skip-worktree-bits HEAD -- {quoted(name)}`"
             message = f"the state file of task {task_id} is left out of this sparse checkout"
@@ -97,8 +99,7 @@ def no_task_here(workspace: Workspace, task_id: str) -> TaskstateError:
         message = f"task {task_id} is not in this worktree, but in {files.shown(root)} (branch {branch})"
         help_ = f"add `--root` to work on it: `taskstate show {task_id} --root {quoted(str(root))}`"
         return TaskstateError(message, help=help_, code="not-found")
-    found = (names.own_file(path.name) for path in workspace.state_files())
-    error = no_task(task_id, [file.id for file in found if file and file.id])
+    error = no_task(task_id, workspace.ids())
     gone = "; ".join(message for message, _ in worktrees.gone(workspace.root))
     return TaskstateError(error.message, help=f"{error.help}; {gone}", code="not-found") if gone else error
 
@@ -125,7 +126,8 @@ class Workspace(_Workspace):
     """A repository with its configuration; `root` is the folder that contains the configuration file.
 
     Where there is neither git nor anything of taskstate's, it is any folder and no repository (`is_repository`).
-    `kinds` are the kinds of state files that it declares, besides the built-in ones. A `bar` shows how far a run over
+    `kinds` are the kinds of state files that it declares, besides the built-in ones. What it holds is read from its
+    `source`; of a commit nothing is written, and nothing is private to a machine. A `bar` shows how far a run over
     all files is, where a door sets one.
     """
 
@@ -142,9 +144,9 @@ class Workspace(_Workspace):
     def state_root(self) -> Path:
         """The state folder, which contains all that is taskstate's, as a rule `.taskstate`."""
         try:
-            return files.inside(self.root, self.config.root)
+            return files.inside(self.root, self.config.root, self.source.real)
         except TaskstateError as error:
-            if not folders.is_link(self.root / self.config.root):
+            if self.is_on_disk and not folders.is_link(self.root / self.config.root):
                 raise
             message = f"{files.shown(self.config.root)} is a symbolic link that leads out of the repository"
             help_ = "such links are not followed: replace it by the real folder"
@@ -152,7 +154,7 @@ class Workspace(_Workspace):
 
     @cached_property
     def _worktrees(self) -> tuple[str, ...]:
-        return git.worktrees_inside(self.root) if self.is_repository else ()
+        return git.worktrees_inside(self.root) if self.is_repository and self.is_on_disk else ()
 
     @property
     def tasks(self) -> Path:
@@ -196,7 +198,7 @@ class Workspace(_Workspace):
 
     def files_of(self, task_id: str) -> tuple[Path, ...]:
         """Return the state files of a task: the one in its usual place, or else all that there are, in order."""
-        if files.size(exact := self.tasks / f"task-{task_id}-state.md") is not None:
+        if self.source.size(exact := self.tasks / f"task-{task_id}-state.md") is not None:
             return (exact,)
         own = (path for path in self.own_files() if names.has_id(path.name, task_id))
         return tuple(path for path in own if names.own_type(path.name) == "state")
@@ -207,9 +209,26 @@ class Workspace(_Workspace):
         states = [(names.id_key(file.id or ""), str(path), path) for path, file in own if file and file.type == "state"]
         return tuple(path for _, _, path in sorted(states))
 
+    def ids(self) -> list[str]:
+        """Return the ids in the names of the state files."""
+        found = (names.own_file(path.name) for path in self.state_files())
+        return [file.id for file in found if file and file.id]
+
+    @property
+    def is_on_disk(self) -> bool:
+        """Whether this is a working tree, or a folder, and no commit."""
+        return isinstance(self.source, Disk)
+
+    @property
+    def left_out(self) -> Mapping[str, str]:
+        """The object ids of the own files that a sparse checkout leaves out, by path from the root."""
+        from taskstate.storage.git import index  # most runs find all that they look for on the disk
+
+        return index.left_out(self.root) if self.is_on_disk else {}
+
     def other_texts(self) -> tuple[str, ...]:
         """Return the names of the Markdown files that lie among the state files, and have none of our names."""
-        listed = sorted(files.names(self.tasks))
+        listed = sorted(self.source.names(self.tasks))
         unusual = (name for name in listed if not (name.startswith("task-") and name.endswith("-state.md")))
         texts = (name for name in unusual if name.casefold().endswith((".md", ".markdown")))
         return tuple(name for name in texts if names.own_file(name) is None)
@@ -220,8 +239,11 @@ class Workspace(_Workspace):
         Outside of the state folder files that git ignores are left out. Where there is no repository nobody has said
         how far one would reach, and the folder may be the root of the disk: then only what lies in it itself.
         """
-        deep = under is not None or self.is_repository
-        listed = listing.own_files(under or self.root, self.state_root, deep=deep)
+        folder, deep = under or self.root, under is not None or self.is_repository
+        if isinstance(self.source, Disk):
+            listed = listing.own_files(folder, self.state_root, deep=deep)
+        else:
+            listed = listing.own_files_of(self.source, folder, self.state_root)
         listed.sort(key=lambda path: path.split(os.sep))  # as paths sort, in a third of the time
         paths = map(Path, listed)
         return tuple(path for path in paths if not self.excludes(path)) if self.config.exclude else tuple(paths)
@@ -253,6 +275,8 @@ class Workspace(_Workspace):
         Raises:
             TaskstateError: it cannot be read; code "path-escapes": it, or what it links to, lies outside.
         """
+        if not isinstance(self.source, Disk):
+            return self.source.read(path)
         return files.read(path if lookout else files.inside(self.root, self.relative(path)), lookout=lookout)
 
     def load(self, path: Path, known: Loaded | None = None, lookout: folders.Lookout | None = None) -> Loaded:
@@ -306,55 +330,56 @@ class Workspace(_Workspace):
     @cached_property
     def private(self) -> Private:
         """The folders for what is private to the tool: journal, kept copies, caches."""
-        return find_private(self.root, self.state_root)
+        return find_private(self.root, self.state_root) if self.is_on_disk else Private((), None)
 
     def shown(self, path: Path) -> str:
         """Return a path for a message: from the root, or in full where it lies elsewhere."""
         return files.shown(path.relative_to(self.root).as_posix() if path.is_relative_to(self.root) else path)
 
 
-def find_workspace(start: Path, *, root: str = "", config_file: str = "") -> Workspace:
+def find_workspace(start: Path, *, root: str = "", config_file: str = "", source: Files = DISK) -> Workspace:
     """Return the workspace that contains the folder `start`, or the one given by `root` or `config_file`.
 
     Its root is the nearest folder upwards with a configuration or a state folder, but none above the root of the git
-    repository; else that root, else `start`.
+    repository; else that root, else `start`. All of this is looked for in `source`, but for `config_file`.
 
     Raises:
         TaskstateError: a given folder or file does not exist, or the configuration or a declaration of a kind is wrong.
     """
-    workspace = _find(start, root=root, config_file=config_file)
+    workspace = _find(start, root, config_file, source)._replace(source=source)
     folder = f"{workspace.config.root}/{KIND_FOLDER}"
-    if folders.exists(workspace.root / folder):  # a link is refused when it is read
+    if source.exists(workspace.root / folder):  # a link is refused when it is read
         from taskstate.workspace.own_kinds import read_kinds
 
-        return workspace._replace(kinds=read_kinds(workspace.root, folder))
+        return workspace._replace(kinds=read_kinds(workspace.root, folder, source))
     return workspace
 
 
-def _find(start: Path, *, root: str, config_file: str) -> Workspace:
-    if root and not folders.is_folder(Path(root).resolve()):
+def _find(start: Path, root: str, config_file: str, source: Files) -> Workspace:
+    if root and not source.is_folder(Path(root).resolve()):
         raise TaskstateError(
             f"there is no folder {files.shown(root)}", help="name the repository's root with --root", code="not-found"
         )
+    commit_root = None if isinstance(source, Disk) else source.root
     if config_file:
         from taskstate.model.config_reader import parse_config
 
         path = Path(config_file).resolve()
-        config = parse_config(_read_text(path), path.name)
-        return Workspace(root=Path(root).resolve() if root else path.parent, config=config or Config())
+        config = parse_config(read_text(DISK, path), path.name)
+        return Workspace(Path(root).resolve() if root else commit_root or path.parent, config or Config())
     places = [Path(root).resolve()] if root else [start.resolve(), *start.resolve().parents]
-    top = None if root else git.toplevel(start.resolve())
+    top = commit_root or (None if root else git.toplevel(start.resolve()))
     other = git.foreign(start.resolve()) if top is None and not root else None
     top = other.top if other else top  # its files are no part of what lies around it
     for folder in places[: places.index(top) + 1] if top in places else places:
-        config = config_in(folder)
-        if config or folders.is_folder(folder / Config().root):
+        config = config_in(folder, source)
+        if config or source.is_folder(folder / Config().root):
             return Workspace(root=folder, config=config or Config())
-    is_repository, top = bool(root or top), top or places[0]
-    if git.is_bare(top):
+    is_repository, top = bool(root or top), Path(root).resolve() if root else top or places[0]
+    if commit_root is None and git.bare(top):
         raise TaskstateError(
             f"{files.shown(top)} is a bare repository, which has no files",
-            help="run this in a clone, or in a worktree of it",
+            help="run this in a clone, or in a worktree of it; `taskstate lint --at HEAD` checks a commit of it here",
             code="bare-repository",
         )
     return Workspace(root=top, config=Config(), is_repository=is_repository)
@@ -373,28 +398,3 @@ def require_set_up(workspace: Workspace) -> None:
             help="run `taskstate init` there",
             code="not-set-up",
         )
-
-
-def config_in(folder: Path) -> Config | None:
-    """Return the configuration in a folder, or None; a `pyproject.toml` without our table does not count."""
-    return next((config for _, config in _configs_in(folder)), None)
-
-
-def config_name(folder: Path) -> str:
-    """Return the name of the file that holds the configuration of a folder, or an empty text."""
-    return next((name for name, _ in _configs_in(folder)), "")
-
-
-def _configs_in(folder: Path) -> Iterator[tuple[str, Config]]:
-    for name in CONFIG_FILES:
-        found = folders.find(folder / name)
-        if found and not stat.S_ISDIR(found.st_mode):
-            from taskstate.model.config_reader import parse_config  # many repositories have no configuration
-
-            config = parse_config(_read_text(files.resolved(folder, name)), name)
-            if config:
-                yield name, config
-
-
-def _read_text(path: Path) -> str:
-    return decoded(files.read(path), files.shown(path), code="config")

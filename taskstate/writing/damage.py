@@ -17,7 +17,6 @@ from taskstate.model.derived_values import COUNTS, session_counts
 from taskstate.model.document_kinds import kind_of, section_key
 from taskstate.model.names import own_id
 from taskstate.model.progress_log import session_number
-from taskstate.storage import files
 from taskstate.syntax.conflict_markers import OURS, find_conflicts
 from taskstate.syntax.escaping import is_blank, is_none
 from taskstate.typed import TYPE_CHECKING, NamedTuple
@@ -121,10 +120,10 @@ def had_front_matter(workspace: Workspace, relative: str, task_id: str) -> bool:
 
     if newest_entry(kept_records.records(workspace.private)[0], task_id.casefold()):
         return True
-    from taskstate.storage.git import client as git
+    from taskstate.workspace.git_past import head_of, name_at, objects_of
 
-    with suppress(GitFailed), closing(git.Objects(workspace.root)) as objects:
-        committed = objects.read(f"HEAD:./{relative}") or b""
+    with suppress(GitFailed), objects_of(workspace) as objects:
+        committed = objects.read(name_at(workspace, head_of(workspace), relative)) or b""
         return "taskstate" in parse_head(committed.decode("utf-8", "replace")).front_matter
     return False
 
@@ -226,9 +225,7 @@ def is_foreign(archive: bytes, task_id: str) -> bool:
 
 def _absence(workspace: Workspace, path: str) -> str:
     """Return why there is no archive file."""
-    from taskstate.storage.git import index
-
-    is_left_out = f"{workspace.config.root}/{path}" in index.left_out(workspace.root)
+    is_left_out = f"{workspace.config.root}/{path}" in workspace.left_out
     return "is left out of this sparse checkout" if is_left_out else "is gone"
 
 
@@ -287,7 +284,7 @@ def _signs_of(archive: str) -> _Signs:
 def _read(workspace: Workspace, relative: str) -> str:
     """Return a text; a character stands for bytes that are not UTF-8 which no file of ours may contain."""
     path = workspace.state_root / relative
-    data = files.read(path) if files.size(path) else b""
+    data = workspace.source.read(path) if workspace.source.size(path) else b""
     try:
         return data.decode()
     except UnicodeDecodeError:

@@ -285,10 +285,13 @@ def test_configuration_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
     assert refusal(lambda: find_workspace(tmp_path)).code == "config"
 
 
-@pytest.mark.parametrize("name", ["root", "config_file"])
-def test_missing_root_or_configuration_is_refused(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize(("root", "config_file"), [("none", ""), ("", "none")])
+def test_missing_root_or_configuration_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, root: str, config_file: str
+) -> None:
     """A given root or configuration must exist."""
-    error = refusal(lambda: find_workspace(tmp_path, **{name: str(tmp_path / "none")}))
+    monkeypatch.chdir(tmp_path)
+    error = refusal(lambda: find_workspace(tmp_path, root=root, config_file=config_file))
     assert error.code == "not-found"
     assert "none" in error.message
 

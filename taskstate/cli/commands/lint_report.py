@@ -7,7 +7,7 @@ import sys
 from taskstate.cli.terminal import shows_colour
 from taskstate.lint.reporters import FOR_PEOPLE, STATISTICS, Run, nothing_found, reporter
 from taskstate.operations.call import usage_error
-from taskstate.operations.lint import shape_of, status_of
+from taskstate.operations.lint import require_alone, shape_of, status_of
 from taskstate.operations.result import Result
 from taskstate.storage.paths import real
 from taskstate.syntax.spans import printable, without_commands
@@ -28,6 +28,7 @@ def require_fitting(call: CommandLineCall, asked: Lint) -> None:
     Raises:
         TaskstateError: code "usage".
     """
+    require_alone(asked)
     _check_output(asked, as_json=call.as_data)
     reads_input = "-" in map(str, asked.paths)
     if asked.staged and (asked.fix or asked.diff):

@@ -14,8 +14,8 @@ from taskstate.operations.call import collect_garbage_often
 from taskstate.operations.result import Result
 from taskstate.storage import folders
 from taskstate.typed import TYPE_CHECKING, TypeVar
+from taskstate.workspace.config_files import CONFIG_FILES
 from taskstate.workspace.listing import DERIVED_FOLDERS, IGNORED_FOLDERS
-from taskstate.workspace.workspace import CONFIG_FILES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

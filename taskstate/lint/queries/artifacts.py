@@ -33,7 +33,7 @@ def leads_outside_mark(file: File, path: str) -> str:
     """Return "yes" if a path from the root goes through a link that leads outside, otherwise "no"."""
     root = file.repository.real_root
     try:
-        real = os.path.realpath(os.path.join(root, path))
+        real = file.repository.workspace.source.real(os.path.join(root, path))
     except (OSError, ValueError):
         return "no"
     return "no" if real == root or real.startswith(root + os.sep) else "yes"
@@ -55,7 +55,7 @@ def content_hash(file: File, path: str, *, diff: bool) -> str | None:
     """
     artifact = _location(file, path)
     try:
-        if artifact and files.size(artifact) is None:
+        if artifact and file.repository.workspace.source.size(artifact) is None:
             return ""
     except TaskstateError:
         return None
@@ -67,7 +67,7 @@ def content(file: File, path: str) -> bytes | None:
     """Return the bytes of an artifact; None where it is missing or cannot be read, or where none can have this path."""
     artifact = _location(file, path)
     try:
-        return files.read(artifact, files.MAX_BYTES) if artifact else None
+        return file.repository.workspace.source.read(artifact, files.MAX_BYTES) if artifact else None
     except TaskstateError:
         return None
 
@@ -92,7 +92,7 @@ def log_mark(file: File, sha256: str) -> str:
 
     folder = _location(file, artifacts.relative_path(file.id)) if file.id else None
     try:
-        names = files.names(folder) if folder else ()
+        names = file.repository.workspace.source.names(folder) if folder else ()
     except TaskstateError:
         return NO_ARTIFACT
     return ("yes" if any(artifacts.has_hash(name, sha256) for name in names) else "no") if names else NO_ARTIFACT

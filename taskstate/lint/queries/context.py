@@ -75,7 +75,7 @@ def _read(repository: Repository, path: str, most: int) -> bytes | None:
     """Read a source; None where it does not exist, leads outside, or has more than `most` bytes."""
     source = _location(repository, path)
     try:
-        return repository.source.read(source) if source and (files.size(source) or 0) <= most else None
+        return repository.source.read(source) if source and (repository.source.size(source) or 0) <= most else None
     except (OSError, TaskstateError):
         return None
 
@@ -85,7 +85,7 @@ def _location(repository: Repository, path: str) -> Path | None:
 
     def location() -> Path | None:
         try:
-            return files.resolved(repository.workspace.root, path)
+            return files.resolved(repository.workspace.root, path, repository.workspace.source.real)
         except (TaskstateError, OSError, ValueError):
             return None
 

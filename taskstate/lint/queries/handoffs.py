@@ -5,7 +5,6 @@ from __future__ import annotations
 from taskstate.handoff.paths import folder
 from taskstate.model import document_kinds, names
 from taskstate.model.names import ACCEPTED_FOLDER
-from taskstate.storage import files
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -45,7 +44,7 @@ def _paths(file: File) -> Iterator[tuple[str, Path]]:
     if own is None or not own.id or f"task-{own.id}" not in file.repository.tasks_with_handoffs:
         return
     for parent in (folder(own.id), f"{folder(own.id)}/{ACCEPTED_FOLDER}"):
-        for name in files.names(root / parent):
+        for name in file.repository.workspace.source.names(root / parent):
             document = names.own_file(name)
             if document and document.type == "handoff":
                 yield f"{parent}/{name}", root / parent / name

@@ -21,14 +21,19 @@ def active_mark(file: File) -> str:
 
 
 def _active(repository: Repository) -> tuple[str, ...]:
-    """Return the ids of the active permanent tasks: those on disk, as the run's source has them."""
+    """Return the ids of the active permanent tasks: as the run's source has them."""
     from taskstate.model.permanent import PERMANENT
     from taskstate.model.statuses import CLOSED
     from taskstate.model.task_state import read_state
     from taskstate.workspace import task_index
 
-    on_disk = [each for each in task_index.all_tasks(repository.workspace) if each.kind == PERMANENT]
-    documents = ((each.id, repository.document(repository.workspace.root / each.path)) for each in on_disk)
+    workspace = repository.workspace
+    if workspace.is_on_disk:
+        indexed = [each for each in task_index.all_tasks(workspace) if each.kind == PERMANENT]
+        found = [(each.id, workspace.root / each.path) for each in indexed]
+    else:
+        found = [(task_index.id_in(path.name), path) for path in workspace.state_files()]
+    documents = ((id_, repository.document(path)) for id_, path in found)
     states = ((id_, read_state(document)) for id_, document in documents if document)
     return tuple(id_ for id_, state in states if state.kind == PERMANENT and state.status not in CLOSED)
 

@@ -47,7 +47,7 @@ class Repository(RunCache):
         """The kinds of queries that can be answered here."""
         kinds = {HISTORY} if self.history else set[str]()
         # A shallow clone lacks old commits: whether one exists cannot be said there.
-        if git.toplevel(self.workspace.root) and not git.is_shallow(self.workspace.root):
+        if git.is_repository(self.workspace.root) and not git.is_shallow(self.workspace.root):
             kinds.add(GIT)
         return _EVERYWHERE | kinds
 

@@ -130,7 +130,8 @@ def same_id_mark(file: File, task_id: str) -> str:
     paths = file.repository.state_files(task_id)
     if paths == (file.path,):  # nearly always
         return ""
-    others = (path for path in paths if os.path.realpath(path) != os.path.realpath(file.path))
+    real = file.repository.workspace.source.real
+    others = (path for path in paths if real(str(path)) != real(str(file.path)))
     return "\n".join(files.shown(file.repository.workspace.relative(path)) for path in others)
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from taskstate.errors import GitFailed
 from taskstate.storage.git.contents import Objects
 from taskstate.storage.git.discovery import (
+    bare_folder,
     discover,
     first_line,
     foreign,
@@ -30,11 +31,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 __all__ = ["DISK", "INDEX", "MINIMUM_VERSION", "OWN_PATTERNS", "SHORT", "GitFolders", "Objects", "branch"]
-__all__ += ["end_started", "folders", "foreign", "has_hook", "head", "hook", "index_of_commit", "index_path"]
+__all__ += ["bare", "end_started", "folders", "foreign", "has_hook", "head", "hook", "index_of_commit", "index_path"]
 __all__ += [
-    "is_bare",
     "is_linked",
     "is_partial",
+    "is_repository",
     "is_shallow",
     "is_sparse",
     "merge_heads",
@@ -142,12 +143,17 @@ def index_of_commit(top: Path) -> str:
     return name if name and "GIT_INDEX_FILE" not in foreign_variables(top) else ""
 
 
-def is_bare(folder: Path) -> bool:
-    """Return whether a folder lies in a bare repository (or in the `.git` folder of another one)."""
-    if toplevel(folder) is not None:
-        return False
-    markers = ("HEAD", "objects", "refs")
-    return any(all(os.path.exists(parent / marker) for marker in markers) for parent in (folder, *folder.parents))
+def bare(path: Path) -> Path | None:
+    """Return the bare repository that `path` lies in, or None."""
+    if toplevel(path) is not None:
+        return None
+    named = os.environ.get("GIT_DIR", "")  # as git names the repository to the hooks of one that is pushed to
+    return Path(os.path.abspath(named)) if os.path.isdir(named) and not foreign(path) else bare_folder(path)
+
+
+def is_repository(path: Path) -> bool:
+    """Return whether `path` lies in a repository, with a working tree or without one."""
+    return toplevel(path) is not None or bare(path) is not None
 
 
 def head(root: Path) -> str | None:
@@ -204,7 +210,8 @@ def hook(root: Path, name: str) -> Path | None:
 def is_shallow(root: Path) -> bool:
     """Return whether the repository that contains `root` is a shallow clone."""
     at = folders(root)
-    return at is not None and os.path.exists(at.common_dir / "shallow")
+    git_dir = at.common_dir if at else bare(root)
+    return git_dir is not None and os.path.exists(git_dir / "shallow")
 
 
 def is_sparse(at: GitFolders) -> bool:

@@ -30,6 +30,14 @@ class _Found(NamedTuple):
     content: bytes | None
 
 
+class Entry(NamedTuple):
+    """What a commit has at a path: mode (of the form of `st_mode`), object id, and size; -1 where git says none."""
+
+    mode: int
+    id: str
+    size: int
+
+
 class Objects:
     """Reads objects of one repository through one long-lived `git cat-file`: a process for each would take minutes.
 
@@ -135,6 +143,24 @@ class Objects:
             kinds.update((name, _parse_object_line(stdout.readline())[0]) for name in chunk)
         return [kinds.get(name) for name in names]
 
+    def run(self, args: Sequence[str]) -> bytes:
+        """Run `git ARGS` where these objects are read, and return its standard output.
+
+        Raises:
+            GitFailed: as `run`.
+        """
+        return run(args, self._root, env=self._env)
+
+    def entries(self, commit: str) -> dict[str, Entry]:
+        """Return all files, links and submodules of a commit, by path from its top.
+
+        Raises:
+            GitFailed: as `run`.
+        """
+        args = ["ls-tree", "-r", "-z", "-l", "--full-tree", "--end-of-options", commit]
+        listed = (each.partition(b"\t") for each in self.run(args).split(b"\0") if each)
+        return {os.fsdecode(name): _entry(*head.split()) for head, _, name in listed}
+
     def close(self) -> None:
         """End the processes of git."""
         for (owner, _), process in self._processes.items():
@@ -176,6 +202,10 @@ class Objects:
 
 def _objects(root: Path, env: Mapping[str, str], most: int) -> Objects:
     return Objects(root, env, most=most)
+
+
+def _entry(mode: bytes, _kind: bytes, object_id: bytes, size: bytes) -> Entry:
+    return Entry(int(mode, 8), object_id.decode("ascii"), int(size) if size.isdigit() else -1)
 
 
 def _is_askable(name: str) -> bool:

@@ -21,6 +21,7 @@ _MOST_BYTES = 64 * 1024**2
 # that a push brings. A hook may work in another repository, or in another worktree, where these count for nothing.
 _INDEX, _OBJECTS = "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY"
 _IN_GIT_FOLDER = ("objects", "commondir")  # one of them, besides HEAD
+_IN_BARE = ("HEAD", "objects", "refs")  # all of them
 _OF_A_HOOK = (_INDEX, _OBJECTS, "GIT_SHALLOW_FILE")
 
 
@@ -108,6 +109,15 @@ def _is_others(folder: str, top: Path, git_dir: str) -> bool:
         return found is not None and os.path.samefile(found, git_dir) and not os.path.samefile(folder, top)
     except (OSError, ValueError):  # it is not there, or it is no name
         return False
+
+
+def bare_folder(path: Path) -> Path | None:
+    """Return the bare repository that `path` is, or lies in; None where there is none, or a working tree."""
+    if _nearest(path):
+        return None
+    start = path.absolute()
+    found = (each for each in (start, *start.parents) if all(os.path.exists(each / name) for name in _IN_BARE))
+    return next(found, None)
 
 
 def git_folder(top: Path) -> Path | None:

@@ -29,9 +29,8 @@ _AT_ONCE = 20  # commits whose files are asked for together
 def versions(root: Path, paths: Sequence[str], where: str) -> Iterator[tuple[str, tuple[bytes | None, ...]]]:
     """Yield the commits in which one of the files changed, newest first, each with the files' bytes (None: no file).
 
-    `where` says which commits: one of the names above, or the id of a commit for those that lead to it. A stash is
-    yielded as its commit, and those with its index and its untracked files. Without git, and where git fails, there are
-    none.
+    `where` is one of the names above, and says which commits. A stash is yielded as its commit, and those with its
+    index and its untracked files. Without git, and where git fails, there are none.
     """
     names = [f"./{os.path.normpath(path).replace(os.sep, '/')}" for path in paths]
     if git.head(root) is None:
@@ -58,8 +57,7 @@ def _commits(root: Path, names: Sequence[str], where: str) -> list[str]:
     # --full-history: also commits on a branch whose merge dropped what they changed.
     options = ("--full-history", "--no-show-signature", "--")
     patterns = [f":(literal){name}" for name in names]
-    which = _COMMITS.get(where) or ("log", "--format=%H", "--topo-order", where)
-    return git.run([*which, *options, *patterns], root).decode("ascii", "replace").split()
+    return git.run([*_COMMITS[where], *options, *patterns], root).decode("ascii", "replace").split()
 
 
 def stash_with(root: Path, blobs: Mapping[bytes, str]) -> str:

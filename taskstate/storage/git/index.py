@@ -51,8 +51,8 @@ def left_out(root: Path) -> dict[str, str]:
     return {name: object_id for name, object_id in found.items() if not os.path.lexists(root / name)}
 
 
-def blobs_in_commit(root: Path, commit: str) -> dict[str, str]:
-    """Return the object ids of our own files in a commit, by path from `root`."""
+def blobs_in_commit(root: Path, commit: str, within: str = "") -> dict[str, str]:
+    """Return the object ids of our own files in a commit, by path from `root`, or from the folder `within` it."""
     import re
     from fnmatch import translate
 
@@ -61,8 +61,8 @@ def blobs_in_commit(root: Path, commit: str) -> dict[str, str]:
     for entry in run(["ls-tree", "-r", "-z", commit], root).split(b"\0"):
         head, _, name = entry.partition(b"\t")
         path = os.fsdecode(name)
-        if head.startswith(b"100") and own.match(path):
-            blobs[path] = head.split()[2].decode("ascii")
+        if head.startswith(b"100") and own.match(path) and path.startswith(within):
+            blobs[path.removeprefix(within)] = head.split()[2].decode("ascii")
     return blobs
 
 
@@ -122,9 +122,12 @@ class ChangedFile(NamedTuple):
     origin: str = ""
 
 
-def changes(root: Path, commit: str, now: str = DISK) -> tuple[ChangedFile, ...]:
-    """Return the tracked files under `root` that differ from a commit: on disk, in the index, or in commit `now`."""
-    args = ["diff", "--name-status", "-z", "-M", *_DIFF_OPTIONS]
+def changes(root: Path, commit: str, now: str = DISK, within: str = "") -> tuple[ChangedFile, ...]:
+    """Return the tracked files under `root` that differ from a commit: on disk, in the index, or in commit `now`.
+
+    With `within`, only those in that folder of it, by their paths from there.
+    """
+    args = ["diff", "--name-status", "-z", "-M", *_DIFF_OPTIONS, *([f"--relative={within}"] if within else [])]
     if now == DISK:
         with _copied_index(root) as env:
             output = run([*args, commit, "--"], root, env=env)

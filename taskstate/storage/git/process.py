@@ -18,7 +18,15 @@ from functools import partial
 
 from taskstate.errors import GitFailed
 from taskstate.storage.files import MAX_BYTES
-from taskstate.storage.git.discovery import discover, first_line, foreign, foreign_variables, git_folder, small_file
+from taskstate.storage.git.discovery import (
+    bare_folder,
+    discover,
+    first_line,
+    foreign,
+    foreign_variables,
+    git_folder,
+    small_file,
+)
 from taskstate.storage.signals import Held
 from taskstate.typed import TYPE_CHECKING
 
@@ -182,6 +190,8 @@ def _start_of(args: Sequence[str], cwd: Path, env: Mapping[str, str] | None) -> 
         place = {"GIT_WORK_TREE": str(top)}
     elif foreign(cwd):  # git would find what is another folder's
         place = {"GIT_DIR": os.devnull}
+    elif not kept.get("GIT_DIR") and (bare := bare_folder(cwd)):  # git is not to find one by itself, see above
+        place = {"GIT_DIR": str(bare)}
     else:  # what is relative counts from our own folder, and git is started in another
         place = {name: os.path.abspath(kept[name]) for name in _REPOSITORY_FOLDERS if kept.get(name)}
     return ("git", *_FLAGS, *args), {**kept, **_SETTINGS, **place, **(env or {})}
