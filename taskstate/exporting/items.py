@@ -96,28 +96,20 @@ def values_of(state: TaskState) -> dict[str, Any]:
         "criteria": [{"text": each.text, "checked": each.checked} for each in state.criteria],
         "features": [{key: getattr(each, key) for key in _OF_FEATURE} for each in features],
         "sessions": [{"number": each.number, "time": each.time, **each.texts()} for each in state.sessions],
-        "summary": _plain(_part(state, "Chain Output", "Summary")),
-        "notes": _notes(state),
+        "summary": _part(state, "Chain Output", "Summary"),
+        "notes": _part(state, "Notes", ""),
     }
 
 
 def _plain(text: str | None) -> str:
     """Return a text without the form that stands for one which nobody has written yet."""
-    text = (text or "").strip()
+    text = with_newlines(text or "", "\n").strip()
     return "" if escaping.is_blank(text) or text == _PLACEHOLDER else text
 
 
 def _part(state: TaskState, section: str, name: str) -> str:
-    found = state.subsection(section, name)
-    return with_newlines(found.body.of(state.document.text), "\n").strip("\n") if found else ""
-
-
-def _notes(state: TaskState) -> str:
-    """Return the text of the Notes, with the headings in it."""
-    section = section_of(state.document, "Notes")
-    if section is None:
-        return ""
-    return _plain(with_newlines(section.body.of(state.document.text), "\n").strip("\n"))
+    found = state.subsection(section, name) if name else section_of(state.document, section)
+    return _plain(found.body.of(state.document.text)) if found else ""
 
 
 def _counts(state: TaskState, values: Mapping[str, Any], texts: Mapping[str, str]) -> dict[str, int]:
@@ -131,7 +123,7 @@ def _counts(state: TaskState, values: Mapping[str, Any], texts: Mapping[str, str
         "sessions": len(values["sessions"]),
         "archived sessions": session_counts(state).archived,
         "areas": int(bool(values["area"])),
-        "scopes, standards and commands": sum(bool(_plain(_part(state, "Static Context", name))) for name in _PARTS),
+        "scopes, standards and commands": sum(bool(_part(state, "Static Context", name)) for name in _PARTS),
         "notes": int(bool(values["notes"])),
         "summaries": int(bool(values["summary"])),
         "roles": len(blocks.roles),
@@ -153,27 +145,18 @@ def require_visible(item: Item) -> None:
     Raises:
         TaskstateError: code "invisible-text".
     """
-    for path, text in item.files.items():
-        _require_visible(text, path)
-    for text in texts_in(item.values):
-        _require_visible(text, f"task {item.id}")
-
-
-def _require_visible(text: str, place: str) -> None:
-    found = hidden_in(text)
-    if found:
-        message = f"{place}, line {text.count(chr(10), 0, found.start) + 1}: it has invisible text"
-        help_ = f"remove it, then export again: {invisible.shown(found.of(text))}"
-        raise TaskstateError(message, help=help_, code="invisible-text")
+    for place, text in (*item.files.items(), *((f"task {item.id}", each) for each in texts_in(item.values))):
+        found = hidden_in(text)
+        if found:
+            message = f"{place}, line {text.count(chr(10), 0, found.start) + 1}: it has invisible text"
+            help_ = f"remove it, then export again: {invisible.shown(found.of(text))}"
+            raise TaskstateError(message, help=help_, code="invisible-text")
 
 
 def texts_in(value: object) -> Iterator[str]:
     """Yield every text within a value."""
     if isinstance(value, str):
         yield value
-    elif isinstance(value, dict):
-        for each in value.values():
-            yield from texts_in(each)
-    elif isinstance(value, list | tuple):
-        for each in value:
+    elif isinstance(value, dict | list | tuple):
+        for each in value.values() if isinstance(value, dict) else value:
             yield from texts_in(each)

@@ -5,7 +5,7 @@ A file that is there is replaced only if it is one that was exported, and nobody
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from importlib import import_module
 
 from taskstate.errors import TaskstateError
@@ -18,7 +18,7 @@ from taskstate.workspace import artifacts
 from taskstate.writing import secret_check
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Mapping
     from pathlib import Path
     from types import ModuleType
 
@@ -28,13 +28,12 @@ if TYPE_CHECKING:
 
 
 class Format(NamedTuple):
-    """A format: its module (`render`, `is_ours`), what it makes, and which of the counts of a task it has a place for.
+    """A format: its module (`render`, `is_ours`), and which of the counts of a task it has a place for.
 
     One that is `whole` holds everything; of one that `is_folder` each task is a file.
     """
 
     module: str
-    makes: str
     holds: frozenset[str] = frozenset()
     whole: bool = False
     is_folder: bool = False
@@ -43,12 +42,11 @@ class Format(NamedTuple):
 FORMATS: Mapping[str, Format] = {
     "backlog-md": Format(
         "backlog_md",
-        "a folder of Backlog.md",
         frozenset({"criteria", "features", "sessions", "areas", "notes", "summaries"}),
         is_folder=True,
     ),
-    "csv": Format("rows", "a table with a row for each task", frozenset({"areas"})),
-    "json": Format("whole", "one file that `import json` reads", whole=True),
+    "csv": Format("rows", frozenset({"areas"})),
+    "json": Format("whole", whole=True),
 }
 _FOLDERS = ("tasks", "completed", "archive/tasks", "drafts")  # where a tool may have moved a file to
 _SHOWN = 5
@@ -96,29 +94,21 @@ def run(workspace: Workspace, wanted: Wanted, request: Request) -> Done:
         TaskstateError: something like a credential or hidden text would go out; code "exists": the file is no export,
             or was changed; code "unsafe": something would get lost, and that is not wanted.
     """
-    form = FORMATS[wanted.format]
-    found = tuple(_selected(workspace, wanted))
-    fitting = tuple(each for each in found if form.whole or each.kind != PERMANENT)
-    lost = _lost(form, fitting, len(found) - len(fitting))
-    if wanted.strict and lost:
-        message = f"{wanted.format} has no place for {lost_text(lost)}"
-        raise TaskstateError(message, help="leave --strict out, or export json", code="unsafe")
-    warnings = tuple(line for each in fitting for line in _checked(workspace, each, request))
-    module = import_module(f"taskstate.exporting.{form.module}")
-    output = wanted.output
-    if output and form.is_folder:
-        wanted = wanted._replace(has_config=_is_other(output / "config.yml", module))
-    texts: Mapping[str, str] = module.render(fitting, wanted)
-    ids = tuple(each.id for each in fitting)
+    form, output = FORMATS[wanted.format], wanted.output
+    found, lost = _found(workspace, wanted, form)
+    warnings = tuple(line for each in found for line in _checked(workspace, each, request))
+    module, ids = import_module(f"taskstate.exporting.{form.module}"), tuple(each.id for each in found)
     if output is None:
-        return Done(ids, texts[""], (), (), lost, warnings)
+        return Done(ids, module.render(found, wanted)[""], (), (), lost, warnings)
     artifacts.require_not_own(workspace, output)
-    plan, kept = _planned(output, texts, module, is_folder=form.is_folder)
+    has_config = form.is_folder and _is_other(output / "config.yml", module)
+    there = _there(output, module) if form.is_folder else {}
+    plan, kept = _planned(output, module.render(found, wanted._replace(has_config=has_config)), module, there)
     if kept and not form.is_folder:
         message = f"{files.shown(output)} is there, and is not an export as it was written"
         raise TaskstateError(message, help="move it away, or name another file", code="exists")
-    if not request.dry_run:
-        _write(plan)
+    for each in () if request.dry_run else plan:
+        _write(each)
     return Done(ids, "", tuple(workspace.shown(each.path) for each in plan), kept, lost, warnings)
 
 
@@ -130,46 +120,46 @@ def lost_text(lost: Mapping[str, int]) -> str:
 # The tasks
 
 
-def _selected(workspace: Workspace, wanted: Wanted) -> Iterator[Item]:
+def _found(workspace: Workspace, wanted: Wanted, form: Format) -> tuple[list[Item], dict[str, int]]:
+    """Return the tasks that are wanted, and what of them the format has no place for, with numbers."""
     paths = items.paths_by_task(workspace)
     places = [workspace.locate(each) for each in dict.fromkeys(wanted.ids)] or workspace.state_files()
-    for place in places:
-        loaded = workspace.load(place)
-        if not wanted.status or loaded.state.status == wanted.status:
-            yield items.item_of(workspace, loaded, paths[loaded.state.id.casefold()])
-
-
-def _lost(form: Format, exported: Iterable[Item], permanent: int) -> dict[str, int]:
-    if form.whole:
-        return {}
-    totals: Counter[str] = Counter()
-    for each in exported:
-        totals.update({name: number for name, number in each.counts.items() if name not in form.holds})
-    return {**totals, **({"permanent tasks": permanent} if permanent else {})}
+    found: list[Item] = []
+    lost, permanent = Counter[str](), 0
+    for loaded in map(workspace.load, places):
+        if wanted.status not in {"", loaded.state.status}:
+            continue
+        each = items.item_of(workspace, loaded, paths[loaded.state.id.casefold()])
+        if each.kind == PERMANENT and not form.whole:
+            permanent += 1
+            continue
+        found.append(each)
+        lost.update({name: number for name, number in each.counts.items() if name not in form.holds and not form.whole})
+    lost += Counter({"permanent tasks": permanent})
+    if wanted.strict and lost:
+        message = f"{wanted.format} has no place for {lost_text(lost)}"
+        raise TaskstateError(message, help="leave --strict out, or export json", code="unsafe")
+    return found, dict(lost)
 
 
 def _checked(workspace: Workspace, item: Item, request: Request) -> tuple[str, ...]:
     """Refuse a task with hidden text or something like a credential, unless that is forced; return warnings."""
     items.require_visible(item)
-    return tuple(
-        line
-        for path, text in item.files.items()
-        for line in secret_check.check_text(workspace, (text,), request, name=path).warnings
-    )
+    checked = (secret_check.check_text(workspace, (text,), request, name=path) for path, text in item.files.items())
+    return tuple(line for each in checked for line in each.warnings)
 
 
 # Writing
 
 
 def _planned(
-    output: Path, texts: Mapping[str, str], module: ModuleType, *, is_folder: bool
+    output: Path, texts: Mapping[str, str], module: ModuleType, there: Mapping[str, list[Path]]
 ) -> tuple[list[_Write], tuple[str, ...]]:
-    """Return what is to be written, without what is there already, and the files that have to stay."""
-    there = _there(output, module) if is_folder else {}
+    """Return what is to be written, without what is `there` already, and the files that have to stay."""
     plan, kept = list[_Write](), list[str]()
     for name, text in texts.items():
         path, data = output / name if name else output, text.encode()
-        olds = [each for own in module.ids_in(text) for each in there.get(own.casefold(), ())] if is_folder else []
+        olds = [each for own in module.ids_in(text) for each in there.get(own.casefold(), ())] if there else []
         others = [each for each in dict.fromkeys((*olds, path)) if _is_other(each, module)]
         if others:
             kept += (files.shown(each) for each in others)
@@ -180,14 +170,12 @@ def _planned(
 
 def _there(output: Path, module: ModuleType) -> Mapping[str, list[Path]]:
     """Return the files of tasks in a folder by id: that of our mark, and the one that the name begins with."""
-    found: dict[str, list[Path]] = {}
-    for folder in _FOLDERS:
-        for name in files.names(output / folder):
-            path = output / folder / name
-            if name.endswith(".md") and folders.is_file(path):
-                named = name.removeprefix("task-").partition(" - ")[0]
-                for each in {*module.ids_in(files.read(path).decode("utf-8", "replace")), named}:
-                    found.setdefault(each.casefold(), []).append(path)
+    found: defaultdict[str, list[Path]] = defaultdict(list)
+    for path in (output / folder / name for folder in _FOLDERS for name in files.names(output / folder)):
+        if path.suffix == ".md" and folders.is_file(path):
+            named = path.name.removeprefix("task-").partition(" - ")[0]
+            for each in {*module.ids_in(files.read(path).decode("utf-8", "replace")), named}:
+                found[each.casefold()].append(path)
     return found
 
 
@@ -196,13 +184,12 @@ def _is_other(path: Path, module: ModuleType) -> bool:
     return files.size(path) is not None and not module.is_ours(files.read(path, files.MAX_BYTES))
 
 
-def _write(plan: Sequence[_Write]) -> None:
-    for each in plan:
-        with files.os_errors("write", each.path):
-            files.make_folder(each.path.parent)
-        files.replace(each.path, each.data)
-        if each.old:
-            files.delete(each.old)
+def _write(each: _Write) -> None:
+    with files.os_errors("write", each.path):
+        files.make_folder(each.path.parent)
+    files.replace(each.path, each.data)
+    if each.old:
+        files.delete(each.old)
 
 
 def text_of(done: Done, output: str, *, dry_run: bool) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from contextlib import suppress
-from itertools import count
+from operator import attrgetter
 
 from taskstate.errors import TaskstateError
 from taskstate.exporting.items import files_of, paths_by_task
@@ -17,6 +17,7 @@ from taskstate.importing.into import with_features
 from taskstate.importing.planning.tasks import Known, sha_of
 from taskstate.importing.records import COMMENTS, Told
 from taskstate.importing.text import FOLDER, embedded, feature_of
+from taskstate.importing.write import forced
 from taskstate.messages import counted
 from taskstate.model.statuses import CLOSED, CREATED
 from taskstate.model.task_state import section_of
@@ -44,6 +45,12 @@ if TYPE_CHECKING:
 
 _COMMENT = re.compile(r"\n\n(?=\*\*[^\n*]*\d{4}[^\n*]*:\*\*\n)")  # before the line with author and time
 _ORIGIN = "origin"
+# By what a feature of the source is one that is here: an id alone comes last, since it may be a place in a list.
+_SAME = (
+    (attrgetter("id", "text"), attrgetter("id", "description")),
+    (attrgetter("text"), attrgetter("description")),
+    (attrgetter("id"), attrgetter("id")),
+)
 
 
 class Changed(NamedTuple):
@@ -56,6 +63,7 @@ class Changed(NamedTuple):
     added: str = ""
     differs: str = ""
     plan: Plan = ()
+    warnings: tuple[str, ...] = ()
 
 
 def known(task: IndexedTask) -> Known:
@@ -97,21 +105,23 @@ def _changed(task: Task, style: Style) -> Changed:
     loaded = workspace.load(workspace.locate(task.id))
     if task.record.files:  # a task that came whole is never merged
         return Changed(task, differs=", ".join(_differing(task, loaded.state)) or "its files")
-    attached = ""
+    attached, old = "", loaded.document.text
     with suppress(TaskstateError):  # most have none
         attached = files.read(workspace.state_root / FOLDER / f"{task.id}.md").decode("utf-8", "replace")
-    with suppress(TaskstateError):  # one that may not be changed is told like any other
-        features, comments = _new(task, loaded.state, lines_of(loaded.document.text, attached))
+    features, comments = _new(task, loaded.state, lines_of(old, attached))
+    try:
         more = [feature_of(each, task, style) for each in _with_own_ids(features, loaded.state)]
         text = _with_comments(with_features(loaded, more), comments)
+        text, warnings = forced(workspace, loaded.relative, text, style.request, old)
         after = loaded.with_text(text)
         differs = _differs(task, after.state, lines_of(text, attached))
         if not (differs or task.record.absent or loaded.state.status in CLOSED):
             text = _with_sha(after, task)
         added = [counted(len(each), what) for each, what in ((features, "feature"), (comments, "comment")) if each]
-        plan = operations_of(workspace, loaded, Change(text), style.request)
-        return Changed(task, ", ".join(added), differs, plan if text != loaded.document.text else ())
-    return Changed(task, differs=_differs(task, loaded.state, lines_of(loaded.document.text, attached)))
+        plan = operations_of(workspace, loaded, Change(text), style.request) if text != old else ()
+        return Changed(task, ", ".join(added), differs, plan, warnings)
+    except TaskstateError:  # one that may not be changed is told like any other
+        return Changed(task, differs=_differs(task, loaded.state, lines_of(old, attached)))
 
 
 def _new(task: Task, state: TaskState, lines: Counter[str]) -> tuple[list[Part], list[str]]:
@@ -127,14 +137,13 @@ def _paired(task: Task, state: TaskState) -> tuple[list[tuple[Part, Feature]], l
     here = [*state.checklist.features] if state.checklist else []
     pairs: list[tuple[Part, Feature]] = []
     new = [*task.features]
-    for wants_id, wants_text in ((True, True), (False, True), (True, False)):  # an id may be a place in a list
+    for ours, theirs in _SAME:
         for each in tuple(new):
-            for other in here:
-                if (each.id == other.id or not wants_id) and (each.text == other.description or not wants_text):
-                    pairs.append((each, other))
-                    new.remove(each)
-                    here.remove(other)
-                    break
+            other = next((other for other in here if theirs(other) == ours(each)), None)
+            if other:
+                pairs.append((each, other))
+                new.remove(each)
+                here.remove(other)
     return pairs, new
 
 
@@ -143,9 +152,8 @@ def _with_own_ids(new: Sequence[Part], state: TaskState) -> list[Part]:
     taken = {each.id for each in state.checklist.features} if state.checklist else set()
     found: list[Part] = []
     for each in new:
-        own, numbers = each.id, count(2)
-        while own in taken:
-            own = f"{each.id}-{next(numbers)}"
+        wanted = (each.id, *(f"{each.id}-{number}" for number in range(2, len(taken) + 3)))
+        own = next(other for other in wanted if other not in taken)
         taken.add(own)
         found.append(each._replace(id=own))
     return found
@@ -184,8 +192,9 @@ def _differing(task: Task, state: TaskState) -> Iterator[str]:
         yield f"title: {task.title}"
     if task.status != state.status and (task.status != CREATED or state.status in CLOSED):  # work has begun here
         yield f"status: {task.status}"
-    if task.priority != (state.text("priority") or "") and (task.priority or not task.record.absent):
-        yield f"priority: {task.priority or 'none'}"
+    priority = task.values.get("priority", "")
+    if priority != (state.text("priority") or "") and (priority or not task.record.absent):
+        yield f"priority: {priority or 'none'}"
     pairs, new = _paired(task, state)
     if new:
         yield f"new features: {', '.join(each.id for each in new)}"

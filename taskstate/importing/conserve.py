@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _LAYOUT = re.compile(
     r"^(?:[ \t]*(?:>|[-*+](?=[ \t])|\d{1,9}[.)](?=[ \t])|#{1,6}(?=[ \t])|\[[^\]\n]{0,3}\]\*?(?=[ \t])))+[ \t]*"
 )
+_CLOSING = re.compile(r"^(#{1,6} .*) #+$")  # of a heading: `## Notes ##`
 _NOTHING = re.compile(r"[-=*_~`|: \t>]*")
 _MARKS = re.compile(r"[\\`*_]")
 
@@ -32,12 +33,12 @@ def require_whole(task: Task, written: Written) -> None:
     Raises:
         TaskstateError: code "unsafe"; the message names what would get lost.
     """
-    gone = lacking(task.record.said, task.record.became, lines_of(written.text, written.attached))
+    gone = lacking(task.record.said, task.record.became, lines_of(written.text, *(text for _, text in written.others)))
     require_conserved(f"{task.record.place}: {task.record.id}", gone, ())
 
 
-def lines_of(text: str, attached: str) -> Counter[str]:
-    """Return the lines of a state file and of the file beside it, and the values in them, without their layout."""
+def lines_of(text: str, *others: str) -> Counter[str]:
+    """Return the lines of a state file and of the files beside it, and the values in them, without their layout."""
     document = parse(text)
     values = leaves({key: document.front_matter[key] for key in document.front_matter})
     there = [
@@ -46,10 +47,9 @@ def lines_of(text: str, attached: str) -> Counter[str]:
         *map(_value, values),
         *_in_yaml(document),
         *_in_json(document),
-        *attached.split("\n"),
     ]
-    if attached:
-        there += _in_yaml(parse(attached))
+    for attached in others:
+        there += (*attached.split("\n"), *_in_yaml(parse(attached)))
     return Counter(filter(None, map(_bare, there)))
 
 
@@ -97,5 +97,5 @@ def _in_json(document: Document) -> Iterator[str]:
 
 def _bare(line: str) -> str:
     """Return a line without its layout and escapes, in which nothing but the words counts; empty for a rule."""
-    line = _LAYOUT.sub("", plain_line(line))
+    line = _LAYOUT.sub("", _CLOSING.sub(r"\1", plain_line(line)))
     return "" if _NOTHING.fullmatch(line) else heading_line(_MARKS.sub("", line))

@@ -7,7 +7,7 @@ import json
 from taskstate.errors import TaskstateError
 from taskstate.syntax import escaping
 from taskstate.syntax.edits import apply
-from taskstate.syntax.json_edit import append_json_item
+from taskstate.syntax.json_edit import update_json
 from taskstate.tasks.checklist import new_feature
 from taskstate.typed import TYPE_CHECKING
 from taskstate.writing.change import Change
@@ -67,18 +67,19 @@ def _texts(task: Task) -> Iterator[str]:
         yield from (f"{note.title}:", note.text)
 
 
-def with_features(loaded: Loaded, new: Iterable[Mapping[str, object]]) -> Loaded:
+def with_features(loaded: Loaded, new: Sequence[Mapping[str, object]]) -> Loaded:
     """Return a file with more features in its checklist.
 
     Raises:
         TaskstateError: code "unreadable".
     """
-    for each in new:
-        checklist, document = loaded.state.checklist, loaded.document
-        features = checklist.root.get("features") if checklist else None
-        if features is None:
-            message = f"the checklist of task {loaded.state.id} cannot be read"
-            raise TaskstateError(message, help="run `taskstate lint`", code="unreadable")
-        edits = append_json_item(document.text, features, each, newline=document.newline)
-        loaded = loaded.with_text(apply(document.text, edits))
-    return loaded
+    checklist, document = loaded.state.checklist, loaded.document
+    features = checklist.root.get("features") if checklist else None
+    if not new:
+        return loaded
+    if checklist is None or features is None:
+        message = f"the checklist of task {loaded.state.id} cannot be read"
+        raise TaskstateError(message, help="run `taskstate lint`", code="unreadable")
+    all_ = {"features": [*features.value(), *new]}
+    edits = update_json(document.text, checklist.root, all_, newline=document.newline)
+    return loaded.with_text(apply(document.text, edits))

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
+from itertools import accumulate
 
 from taskstate.formatting.formatter import format_text
 from taskstate.importing.planning.tasks import closing_event
-from taskstate.importing.reading.values import Number
 from taskstate.importing.records import Note
 from taskstate.model.session_texts import ENTRY_FORM
 from taskstate.model.statuses import COMPLETE, CREATED
-from taskstate.model.task_state import section_of
+from taskstate.model.task_state import read_state
 from taskstate.model.write_metadata import timestamp, with_write_metadata
 from taskstate.syntax import escaping, hashes
 from taskstate.syntax.document import parse
@@ -24,7 +24,7 @@ from taskstate.version import FORMAT
 from taskstate.workspace.templates import completed, fill
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
     from typing import Any
 
     from taskstate.importing.planning.tasks import Task
@@ -43,29 +43,25 @@ _TEMPLATE = "task-state.md.j2"
 _TOKEN = re.compile("\ue000(\\w+)\ue001")
 _PROOF = "as imported from {}, not run here"
 _DOUBLE_QUOTED = r'"((?:[^"\\\n]|\\.)*)"'
-_MARKED_NUMBER = r"\ue000[-+]?\d{1,99}(?:\.\d{1,99})?(?:[eE][-+]?\d{1,9})?"
 _OWN_COMMENT = re.compile(r"(?i)<!--\s{0,99}(?:taskstate|markdownlint)")
 _SESSION = re.compile(r"(?i)(?:archived summary\b|session\s{1,9}#?\d)")
 _NOTHING_NEXT = "the source names none"
 
 
 class Written(NamedTuple):
-    """A state file to create: its path from the root, its text, and the file with what is too long for it, if any.
+    """A state file to create: its path from the root, its text, and path and text of the task's other files, if any.
 
-    `others` are further files of the task, by path, of one that comes as it is.
+    One that was too long for all that it was to hold has another file beside it.
     """
 
     path: str
     text: str
-    attachment: str = ""
-    attached: str = ""
     others: tuple[tuple[str, str], ...] = ()
 
     @property
     def all(self) -> tuple[tuple[str, str], ...]:
         """Path and text of every file to create, the state file last: it names the others."""
-        attached = ((self.attachment, self.attached),) if self.attachment else ()
-        return (*attached, *self.others, (self.path, self.text))
+        return (*self.others, (self.path, self.text))
 
 
 class Style(NamedTuple):
@@ -97,11 +93,11 @@ def written(style: Style, task: Task, source: str) -> Written:
         result = _file(task, style, notes, checklist)
         if size_in_bytes(result.text) <= _MOST_FILE:
             return result
-    result = _with_attachment(task, style, notes, is_long=is_long, is_wide=is_wide)
-    for wide in (is_wide, True):  # where the notes alone are not enough
-        if size_in_bytes(result.text) > _MOST_FILE:
-            result = _with_attachment(task, style, notes, is_long=True, is_wide=wide)
-    return result
+    for long, wide in ((is_long, is_wide), (True, is_wide)):  # as much as is needed
+        result = _with_attachment(task, style, notes, is_long=long, is_wide=wide)
+        if size_in_bytes(result.text) <= _MOST_FILE:
+            return result
+    return _with_attachment(task, style, notes, is_long=True, is_wide=True)
 
 
 def _with_attachment(task: Task, style: Style, notes: str, *, is_long: bool, is_wide: bool) -> Written:
@@ -117,18 +113,15 @@ def _with_attachment(task: Task, style: Style, notes: str, *, is_long: bool, is_
     attached = "\n\n".join((*parts, notes)) + "\n"
     path = f"{workspace.config.root}/{FOLDER}/{task.id}.md"
     link = f"### {_heading(task, style)}\n\nWhat is too long for this file stands in `{path}`, as the source has it."
-    result = _file(task, style, link, json_text(_checklist(task, style)), attached)
-    return result._replace(attachment=path, attached=attached)
+    return _file(task, style, link, json_text(_checklist(task, style)), ((path, attached),))
 
 
 def _beginning(text: str) -> str:
     """Return the first paragraphs of a text, up to the limit, and where the rest is."""
-    kept, size = list[str](), 0
-    for each in text.split("\n\n"):
-        size += size_in_bytes(each) + 2
-        if size > _FIRST_PARAGRAPHS and kept:
-            break
-        kept.append(each[:_FIRST_PARAGRAPHS])
+    parts = text.split("\n\n")
+    sizes = accumulate(size_in_bytes(each) + 2 for each in parts)
+    most = max(sum(size <= _FIRST_PARAGRAPHS for size in sizes), 1)
+    kept = (each[:_FIRST_PARAGRAPHS] for each in parts[:most])
     return "\n\n".join((*kept, "The rest stands in the file that the Notes name."))
 
 
@@ -137,29 +130,28 @@ def _short(part: Part) -> Part:
     return part._replace(notes=f"{notes[: _SHORT_NOTES - 1]}\u2026") if len(notes) > _SHORT_NOTES else part
 
 
-def _file(task: Task, style: Style, notes: str, checklist: str, attached: str = "") -> Written:
+def _file(task: Task, style: Style, notes: str, checklist: str, others: tuple[tuple[str, str], ...] = ()) -> Written:
     workspace = style.workspace
-    head = "\n".join(yaml_block(_front_matter(task, style, attached), 0))
-    description = embedded(task.description)
-    criteria = "\n".join(escaping.item(each.text, marker=f"- [{'x' if each.done else ' '}] ") for each in task.criteria)
-    summary = embedded(task.record.summary)
     texts = {
         "id": task.id,
         "title": task.title,
-        "description": description,
-        "criteria": criteria,
+        "description": embedded(task.description),
+        "criteria": "\n".join(
+            escaping.item(each.text, marker=f"- [{'x' if each.done else ' '}] ") for each in task.criteria
+        ),
         "checklist": checklist,
         "log": "\n\n".join(_entries(task)) or ENTRY_FORM,
-        "summary": summary or "*To be completed.*",
+        "summary": embedded(task.record.summary) or "*To be completed.*",
     }
-    form = bool(description), bool(criteria)
+    form = bool(texts["description"]), bool(texts["criteria"])
     if form not in style.shapes:
         style.shapes[form] = _shape(workspace, is_described=form[0], has_criteria=form[1])
     body = _TOKEN.sub(lambda match: texts[match[1]], style.shapes[form])
-    text = f"---\n{head}\n---\n\n{body.rstrip()}\n\n## Notes\n\n{notes}\n"
+    head = "\n".join(yaml_block(_front_matter(task, style, others), 0))
     relative = workspace.relative(workspace.tasks / f"task-{task.id}-state.md")
+    text = f"---\n{head}\n---\n\n{body.rstrip()}\n\n## Notes\n\n{notes}\n"
     text = format_text(text, relative, workspace.kinds)
-    return Written(relative, with_write_metadata(text, style.request.metadata, revision=1))
+    return Written(relative, with_write_metadata(text, style.request.metadata, revision=1), others)
 
 
 def _shape(workspace: Workspace, *, is_described: bool, has_criteria: bool) -> str:
@@ -171,40 +163,38 @@ def _shape(workspace: Workspace, *, is_described: bool, has_criteria: bool) -> s
         "description": place("description") if is_described else "",
         "criteria": [place("criteria")] if has_criteria else [],
         "checklist_json": place("checklist"),
-        "chain_inputs": "",
         "entry_form": place("log"),
     }
     parts |= {key: [] for key in ("scope_in", "scope_out", "repository_paths")}
-    parts |= dict.fromkeys(("standards_json", "validation_json"), "")
+    parts |= dict.fromkeys(("chain_inputs", "standards_json", "validation_json"), "")
     text = completed(workspace, _TEMPLATE, fill(workspace, _TEMPLATE, parts))
-    document = parse(text, workspace.kinds)
-    output = section_of(document, "Chain Output")
-    summary = next((each for each in document.children(output) if each.title == "Summary"), None) if output else None
+    summary = read_state(parse(text, workspace.kinds)).subsection("Chain Output", "Summary")
     if summary:
         text = f"{text[: summary.body.start].rstrip()}\n\n{place('summary')}\n\n{text[summary.span.end :].lstrip()}"
     return text
 
 
-def _front_matter(task: Task, style: Style, attached: str) -> dict[str, Any]:
+def _front_matter(task: Task, style: Style, others: tuple[tuple[str, str], ...]) -> dict[str, Any]:
     origin = {"system": style.system, "id": task.record.id, "source": style.source, "sha": task.sha}
-    if attached:
-        origin["attached"] = hashes.sha256(attached.encode())
-    values: dict[str, Any] = {
+    if others:
+        origin["attached"] = hashes.sha256(others[0][1].encode())
+    event = closing_event(task, style.system, style.now, style.request.metadata.actor)
+    values = {
         "taskstate": FORMAT,
         "task_id": task.id,
         "title": task.title,
         "status": task.status or CREATED,
+        **task.values,
+        "depends_on": [*task.depends_on],
+        "parent": task.parent,
+        "subtasks": [*task.subtasks],
+        "origin": OneLine(origin),
+        "created_at": task.created_at or style.now,
+        "sessions": {"total": 0, "archived": 0, "recent": 0},
+        "file_size_kb": 1,
+        "audit": {"events": [event]} if event else "",
     }
-    more = {**task.more, "epic": task.epic, "priority": task.priority, "area": task.area}
-    values |= {key: more[key] for key in ("agent", "repository", "epic", "prd", "priority", "area") if more.get(key)}
-    values |= {key: [*ids] for key in ("depends_on",) if (ids := getattr(task, key))}
-    values |= {"parent": task.parent} if task.parent else {}
-    values |= {"subtasks": [*task.subtasks]} if task.subtasks else {}
-    values["origin"] = OneLine(origin)
-    values["created_at"] = task.created_at or style.now
-    values |= {"sessions": {"total": 0, "archived": 0, "recent": 0}, "file_size_kb": 1}
-    event = closing_event(task, style.system, style.now, style.request.metadata.actor)
-    return values | ({"audit": {"events": [event]}} if event else {})
+    return {key: value for key, value in values.items() if value not in ("", [])}
 
 
 def _checklist(task: Task, style: Style) -> dict[str, Any]:
@@ -240,8 +230,10 @@ def _heading(task: Task, style: Style) -> str:
 def _notes(task: Task, style: Style) -> str:
     parts = [f"### {_heading(task, style)}"]
     if task.fields:
-        fence = re.sub(_DOUBLE_QUOTED, _respelled, "\n".join(yaml_block(_as_texts(task.fields), 0)))
-        parts.append(f"{_fence_for(fence)}yaml\n{fence}\n{_fence_for(fence)}")
+        values = re.sub(_DOUBLE_QUOTED, _in_single_quotes, "\n".join(yaml_block(task.fields, 0)))
+        longest = max(map(len, re.findall(r"`{3,}", values)), default=2)
+        fence = "`" * (longest + 1)
+        parts.append(f"{fence}yaml\n{values}\n{fence}")
     for each in (*task.notes, *_criteria_notes(task)):
         text = embedded(each.text, least=_LEAST + 1)
         parts += [f"#### {_one_line(each.title)}", text] if text else []
@@ -256,26 +248,9 @@ def _criteria_notes(task: Task) -> tuple[Note, ...]:
     return (Note("Of the acceptance criteria", "\n".join(lines)),) if lines else ()
 
 
-def _as_texts(value: Any) -> Any:  # noqa: ANN401 - any JSON value
-    """Return a value whose keys are texts, and whose numbers are marked, to stay as the source spells them."""
-    if isinstance(value, dict):
-        return {str(key): _as_texts(each) for key, each in value.items()}
-    if isinstance(value, Number):
-        return f"\ue000{value}"
-    return [_as_texts(each) for each in value] if isinstance(value, list | tuple) else value
-
-
-def _respelled(match: re.Match[str]) -> str:
-    """Return a quoted text in YAML in single quotes, as most tools write it, or as the number that it is marked as."""
-    text = match[1]
-    if re.fullmatch(_MARKED_NUMBER, text):
-        return text[1:]
-    return match[0] if "\\" in text or "'" in text else f"'{text}'"
-
-
-def _fence_for(text: str) -> str:
-    longest = max((len(each) for each in re.findall(r"`{3,}", text)), default=2)
-    return "`" * max(longest + 1, 3)
+def _in_single_quotes(match: re.Match[str]) -> str:
+    """Return a quoted text as most tools write it."""
+    return match[0] if "\\" in match[1] or "'" in match[1] else f"'{match[1]}'"
 
 
 def _one_line(text: str) -> str:
@@ -295,7 +270,8 @@ def embedded(text: str, *, least: int = _LEAST) -> str:
     document = parse(f"\n{text}")  # a `---` in the first line is no front matter
     levels = [each.level for each in document.sections]
     by = max(least - min(levels), 0) if levels else 0
-    edits = [Edit(*each.heading, _sunk(each.title, each.level + by)) for each in document.sections if _moves(each, by)]
+    moved = [each for each in document.sections if by or _SESSION.match(each.title)]
+    edits = [Edit(*each.heading, _sunk(each, by)) for each in moved]
     text = apply(document.text, edits).strip("\n") if edits else text
     return escaping.paragraphs(text, what="a text of the source", deepest=escaping.SUBSECTION_LEVEL)
 
@@ -314,15 +290,7 @@ def _without_own_comments(text: str) -> str:
     return "".join((*parts, text[at:]))
 
 
-def _moves(section: Section, by: int) -> bool:
-    return bool(by) or _SESSION.match(section.title) is not None
-
-
-def _sunk(title: str, level: int) -> str:
-    is_heading = level <= _DEEPEST and not _SESSION.match(title)
-    return f"{'#' * level} {title}" if is_heading else f"**{title}**"
-
-
-def digests(files: Iterable[Written]) -> Mapping[str, str]:
-    """Return the SHA-256 of all files that are written, by path."""
-    return {path: hashes.sha256(text.encode()) for each in files for path, text in each.all}
+def _sunk(section: Section, by: int) -> str:
+    level = section.level + by
+    is_heading = level <= _DEEPEST and not _SESSION.match(section.title)
+    return f"{'#' * level} {section.title}" if is_heading else f"**{section.title}**"

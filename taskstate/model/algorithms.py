@@ -45,9 +45,9 @@ class DependencyGraph:
                     waiting.append(each)
         return ()
 
-    def is_circular(self, start: str, goal: str) -> bool:
-        """Return whether two tasks depend on each other, directly or through others."""
-        return self._cycle_of(start.casefold()) == self._cycle_of(goal.casefold())
+    def in_one_cycle(self, first: str, second: str) -> bool:
+        """Return whether two tasks depend on each other, directly or through others, or are one."""
+        return self._cycle_of(first.casefold()) == self._cycle_of(second.casefold())
 
     def _upstream(self, task: str) -> dict[str, None]:
         if task not in self._upstreams:

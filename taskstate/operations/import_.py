@@ -13,12 +13,13 @@ from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from taskstate.importing.reading.sources import Source as Origin
-    from taskstate.importing.run import Ask, Run
+    from taskstate.importing.run import Ask
     from taskstate.operations.call import Call, Source
     from taskstate.operations.operation import Name
 
 _AUTO = "auto"
 _REFUSED, _DISAGREE = 1, 3
+_OF_WHOLE = frozenset({"system", "paths", "only", "show_hidden", "people"})  # what can be said of tasks as they are
 
 
 class Import(NamedTuple):
@@ -59,22 +60,24 @@ def import_(call: Call, asked: Import) -> Result:
     if asked.list:
         return _systems(call)
     if asked.undo:
-        undone = write.undo(call.workspace, dry_run=call.dry_run)
+        undone = write.undo(call.workspace, call.request())
         return Result(undone._asdict(), write.undone_text(undone, dry_run=call.dry_run))
     ask = _ask(call, asked)
     done = run(call.workspace, ask, call.request())
     call.problems(done.warnings)
     if not done.is_whole:
         return Result(report.data_of(done), report.disagreement(done), status=_DISAGREE)
-    _write_map(asked, done)
+    if asked.write_map:
+        from taskstate.importing.planning.mapping import written
+        from taskstate.storage import files
+
+        files.create(Path(os.path.abspath(asked.write_map)), written(done.plan.words).encode())
     data = report.data_of(done) | ({"diff": done.diff} if call.dry_run else {})
     shown = " ".join(name for name, _ in ask.source.given) or "standard input"
     text = report.text_of(done, shown, dry_run=call.dry_run, verbose=call.is_verbose)
-    if call.dry_run and done.diff:
-        text = f"{text}\n\n{done.diff}".rstrip("\n")
-    differs = any(each.differs for each in done.changed)
-    is_all = not (done.plan.refused or differs) and bool(done.counts["task"] + done.counts["part"])
-    return Result(data, text, status=0 if is_all else _REFUSED)
+    text = f"{text}\n\n{done.diff}".rstrip("\n") if call.dry_run and done.diff else text
+    is_all = not (done.plan.refused or any(each.differs for each in done.changed))
+    return Result(data, text, status=0 if is_all and done.counts["task"] + done.counts["part"] else _REFUSED)
 
 
 def _ask(call: Call, asked: Import) -> Ask:
@@ -90,36 +93,25 @@ def _ask(call: Call, asked: Import) -> Ask:
     if asked.system not in {_AUTO, *SYSTEMS}:
         raise usage_error(f"there is no system {asked.system!r}", help=f"there are {', '.join(sorted(SYSTEMS))}, auto")
     source = _source(call, asked.paths)
-    system = asked.system if asked.system != _AUTO else _guessed(call, source)
-    _require_fitting(asked, system)
-    if not source.given and not SYSTEMS[system].is_one_file:
-        raise usage_error(f"{system} is no single file", help="name its folder")
-    given = read_map(asked.map.text(), asked.map.name) if asked.map else Map()
+    name = asked.system if asked.system != _AUTO else _guessed(call, source)
+    system, given = SYSTEMS[name], [each for each in OPERATIONS[0].fields if each.name not in _OF_WHOLE]
+    flags = [name_of(each) for each in given if getattr(asked, each.name) != default_of(each)]
+    if system.is_whole and flags:
+        message = f"{name} brings tasks as they are: {flags[0]} has no meaning"
+        raise usage_error(message, help=f"leave {flags[0]} out")
+    if not source.given and not system.is_one_file:
+        raise usage_error(f"{name} is no single file", help="name its folder")
     rules = Rules(
-        system=system,
-        map=given,
+        system=name,
+        map=read_map(asked.map.text(), asked.map.name) if asked.map else Map(),
         prefix=asked.prefix,
         done=asked.done,
         rename=asked.duplicates == "rename",
         only=frozenset(asked.only),
-        parts=SYSTEMS[system].parts,
+        parts=system.parts,
     )
     options = Options(asked.split, asked.subtasks, asked.tag, asked.into, confidential=asked.confidential)
     return Ask(source, options, rules, asked.show_hidden, asked.people)
-
-
-_OF_WHOLE = frozenset({"system", "paths", "only", "show_hidden", "people"})  # what can be said of whole tasks
-
-
-def _require_fitting(asked: Import, system: str) -> None:
-    """Refuse what says what tasks become, where they come as they are."""
-    from taskstate.importing.systems import SYSTEMS
-
-    fields = [each for each in OPERATIONS[0].fields if each.name not in _OF_WHOLE]
-    given = [name_of(each) for each in fields if getattr(asked, each.name) != default_of(each)]
-    if SYSTEMS[system].is_whole and given:
-        flag = given[0]
-        raise usage_error(f"{system} brings tasks as they are: {flag} has no meaning", help=f"leave {flag} out")
 
 
 def _source(call: Call, paths: tuple[Source, ...]) -> Origin:
@@ -158,21 +150,11 @@ def _systems(call: Call) -> Result:
     from taskstate.importing.reading.sources import open_source
     from taskstate.importing.systems import SYSTEMS, systems_in
 
-    here = systems_in(open_source([(".", call.workspace.root)]).names)
-    data = [{"system": name, "reads": SYSTEMS[name].reads, "here": name in here} for name in sorted(SYSTEMS)]
+    found = systems_in(open_source([(".", call.workspace.root)]).names)
+    data = [{"system": name, "reads": each.reads, "here": name in found} for name, each in sorted(SYSTEMS.items())]
     width = max(map(len, SYSTEMS))
-    lines = [
-        f"{name.ljust(width)}  {SYSTEMS[name].reads}{'  (here)' if name in here else ''}" for name in sorted(SYSTEMS)
-    ]
+    lines = [f"{each['system']:{width}}  {each['reads']}{'  (here)' if each['here'] else ''}" for each in data]
     return Result(data, "\n".join(lines))
-
-
-def _write_map(asked: Import, done: Run) -> None:
-    if asked.write_map:
-        from taskstate.importing.planning.mapping import written
-        from taskstate.storage import files
-
-        files.create(Path(os.path.abspath(asked.write_map)), written(done.plan.words).encode())
 
 
 OPERATIONS = (

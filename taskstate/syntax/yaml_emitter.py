@@ -40,6 +40,12 @@ _SHORT_ESCAPES = {
 _ESCAPED = '["\\\\\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff0-\ufffc\ufffe\uffff]'
 
 
+class Verbatim(str):
+    """A scalar that is written as it stands, such as a number as its source spells it."""
+
+    __slots__ = ()
+
+
 class OneLine(dict[str, object]):
     """A mapping that is written on one line in braces, however long it is."""
 
@@ -47,7 +53,7 @@ class OneLine(dict[str, object]):
 def yaml_scalar(value: object) -> str:
     """Return a string, number, boolean or null as YAML on one line."""
     if isinstance(value, str):
-        return value if _is_plain(value) else double_quoted(value)
+        return value if isinstance(value, Verbatim) or _is_plain(value) else double_quoted(value)
     if value is None:
         return "null"
     if isinstance(value, bool):

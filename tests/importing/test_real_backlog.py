@@ -31,15 +31,16 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def backlog(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Callable[..., None]]:
-    """Return a folder in which the tool is set up, and a function that runs it there."""
+def backlog(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Callable[..., str]]:
+    """Return a folder in which the tool is set up, and a function that runs it there and returns what it said."""
     tools, place = tmp_path_factory.mktemp("tools"), tmp_path_factory.mktemp("kettle")
 
-    def run(*command: str, cwd: Path = place) -> None:
-        subprocess.run(command, cwd=cwd, env=AROUND, check=True, timeout=WAIT, capture_output=True)
+    def run(*command: str, cwd: Path = place) -> str:
+        done = subprocess.run(command, cwd=cwd, env=AROUND, check=True, timeout=WAIT, capture_output=True)
+        return done.stdout.decode()
 
-    def tool(*arguments: str) -> None:
-        run(str(tools / "node_modules" / ".bin" / "backlog"), *arguments)
+    def tool(*arguments: str, cwd: Path = place) -> str:
+        return run(str(tools / "node_modules" / ".bin" / "backlog"), *arguments, cwd=cwd)
 
     run("npm", "install", "--prefix", str(tools), "--no-audit", "--no-fund", TOOL, cwd=tools)
     run("git", "init", "-q")
@@ -49,7 +50,7 @@ def backlog(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Callable[..
     return place, tool
 
 
-def test_a_folder_of_the_tool_comes_in_whole(backlog: tuple[Path, Callable[..., None]], cli: Cli) -> None:
+def test_a_folder_of_the_tool_comes_in_whole(backlog: tuple[Path, Callable[..., str]], cli: Cli) -> None:
     """Statuses, criteria, a subtask, a milestone, a draft, an archived task, and the texts of all of them."""
     place, tool = backlog
     tool("milestone", "add", "First boil")
@@ -88,3 +89,28 @@ def test_a_folder_of_the_tool_comes_in_whole(backlog: tuple[Path, Callable[..., 
     for task_id, text in (("1", "- in time"), ("1", "'@mira'"), ("2", "1. think"), ("2", "Loud"), ("3", "Painted it.")):
         assert text in text_of(workspace, task_id)
     assert cli("lint", "--against", "none").status == 0
+
+
+def test_what_is_exported_is_what_the_tool_lists(
+    backlog: tuple[Path, Callable[..., str]], cli: Cli, tmp_path: Path
+) -> None:
+    """Each task stands in its list under the state that it has here, with its title; a dropped one is archived."""
+    _, tool = backlog
+    words = ('--description=Hold: it\'s "warm"', "--criterion=It beeps", "--epic=First boil")
+    for task_id, title in (("1", "Heat: \"water\" & 'steam'"), ("2", "Beep"), ("k-3", "Colour #1"), ("4", "Old")):
+        cli.ok("new", task_id, f"--title={title}", *words)
+    cli.ok("edit", "2", "--depends-on", "1")
+    cli.ok("session", "add", "2", "--did=wired", "--issue=none", "--state=half", "--next=test")
+    cli.ok("drop", "4", "--note=no")
+    cli.ok("edit", "k-3", "--blocked=paint is missing")
+    folder = tmp_path / "out"
+    cli.ok("export", "backlog-md", folder / "backlog")
+    subprocess.run(("git", "init", "-q"), cwd=folder, check=True)
+    listed = tool("task", "list", "--plain", cwd=folder).strip().split("\n\n")
+    states = {title: lines.split("\n  ")[1:] for title, _, lines in (each.partition(":") for each in listed)}
+    assert states == {
+        "To Do": ["TASK-1 - Heat: \"water\" & 'steam' (ac: 0/1)"],
+        "In Progress": ["TASK-2 - Beep (ac: 0/1)"],
+        "Blocked": ["TASK-K-3 - Colour #1 (ac: 0/1)"],
+    }
+    assert "- [ ] #1 It beeps" in tool("task", "1", "--plain", cwd=folder)

@@ -6,7 +6,7 @@ import pytest
 
 from taskstate.importing.planning import relations
 from taskstate.importing.planning.relations import Relations
-from taskstate.importing.planning.tasks import Task
+from taskstate.importing.planning.tasks import Rules, Said, Task
 from taskstate.importing.records import Place, Record
 from taskstate.model.statuses import CREATED
 
@@ -20,8 +20,9 @@ def _tasks(depends_on: dict[str, tuple[str, ...]]) -> list[Task]:
 
 def _related(depends_on: dict[str, tuple[str, ...]]) -> tuple[dict[str, tuple[str, ...]], list[str]]:
     """Return the dependencies that are written, and the codes of those that are not."""
-    found = Relations(lambda text: text if text in depends_on else "")
-    return {each.id: each.depends_on for each in found.related(_tasks(depends_on))}, [each.code for each in found.told]
+    said = Said(Rules("json"))
+    related = Relations(_tasks(depends_on), lambda text: text if text in depends_on else "", said).related()
+    return {each.id: each.depends_on for each in related}, [each.code for each in said.told]
 
 
 @pytest.mark.parametrize(

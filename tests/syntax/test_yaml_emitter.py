@@ -8,6 +8,7 @@ import pytest
 
 from taskstate.errors import CannotEdit
 from taskstate.syntax.yaml_emitter import (
+    Verbatim,
     double_quoted,
     yaml_block,
     yaml_entry,
@@ -122,6 +123,7 @@ def test_words_with_a_meaning_are_quoted(word: str) -> None:
         (math.inf, ".inf"),
         (-math.inf, "-.inf"),
         (math.nan, ".nan"),
+        (Verbatim("1.50"), "1.50"),
     ],
 )
 def test_other_scalars(value: object, written: str) -> None:

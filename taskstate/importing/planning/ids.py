@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import defaultdict
+from functools import partial
+from itertools import count
 
-from taskstate.importing.planning.tasks import records_in
-from taskstate.importing.records import Left, Record, Refused, Told
 from taskstate.model import names
 from taskstate.syntax.spans import printable
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from taskstate.importing.planning.tasks import Known, Rules
+    from taskstate.importing.planning.tasks import Known, Said
+    from taskstate.importing.records import Record
 
 _STEM, _HASH = 48, 8
 _SHOWN = 20
@@ -39,18 +41,13 @@ def own_id(text: str) -> str:
 
 
 class Ids:
-    """The ids of a run: those that tasks of the source have here already, and those that its records get.
+    """The ids of a run: those that tasks of the source have here already, and those that its records get."""
 
-    `told`, `left` and `refused` are what is said of the others.
-    """
-
-    def __init__(self, rules: Rules, here: Sequence[Known]) -> None:
-        self.rules, self.here = rules, here
-        self.known = {each.source_id: each for each in here if each.system == rules.system}
-        self.left: list[Left] = []
-        self.refused: list[Refused] = []
-        self.told: list[Told] = []
-        self._ids: dict[str, str] = {each.source_id: each.id for each in self.known.values()}
+    def __init__(self, said: Said, here: Sequence[Known]) -> None:
+        self.said, self.rules = said, said.rules
+        self.known = {each.source_id: each for each in here if each.system == self.rules.system}
+        self._taken = {each.id.casefold() for each in here}
+        self._ids = {each.source_id: each.id for each in self.known.values()}
 
     def resolved(self, text: str) -> str:
         """Return the id here for one of the source; empty for one that is not among its tasks."""
@@ -59,28 +56,26 @@ class Ids:
     def given(self, records: Iterable[Record]) -> list[tuple[Record, str]]:
         """Return records with their ids; one whose id is none, or that of another, is refused or an identical copy."""
         found: dict[str, Record] = {}
-        pairs = list[tuple[Record, str]]()
+        numbers: defaultdict[str, Iterator[int]] = defaultdict(partial(count, 2))
+        pairs: list[tuple[Record, str]] = []
         for record in records:
-            wanted = self.rules.map.ids.get(record.id) or own_id(record.id)
+            new = wanted = self.rules.map.ids.get(record.id) or own_id(record.id)
             if not wanted:
-                why = f"{printable(record.id)[:_STEM]!r} cannot be an id"
-                self._refuse(record, "bad-id", why)
+                self.said.refuse(record, "bad-id", f"{printable(record.id)[:_STEM]!r} cannot be an id")
                 continue
-            new = wanted
-            other = found.get(new.casefold())
-            if other and record.is_archived and not (other.said == record.said and other.title == record.title):
+            other = found.get(wanted.casefold())
+            if other and record.is_archived and not _are_same(other, record):
                 new = f"{wanted}-archived"
                 other = found.get(new.casefold())
-            if other and other.said == record.said and other.title == record.title:
-                self.left.append(Left(record.place, record.id, "identical-copy", records_in(record, self.rules.parts)))
+            if other and _are_same(other, record):
+                self.said.leave(record, "identical-copy")
                 continue
-            number = 2
             while other and self.rules.rename:
-                new = f"{wanted}-{number}"
-                other, number = found.get(new.casefold()), number + 1
+                new = f"{wanted}-{next(numbers[wanted])}"
+                other = found.get(new.casefold())
             if other:
                 why = f"{other.place} has the id {record.id} too: `--duplicates rename` gives this one another"
-                self._refuse(record, "duplicate-id", why)
+                self.said.refuse(record, "duplicate-id", why)
                 continue
             found[new.casefold()] = record
             pairs.append((record, new))
@@ -88,35 +83,34 @@ class Ids:
 
     def _prefixed(self, pairs: list[tuple[Record, str]]) -> list[tuple[Record, str]]:
         """Return records with the ids that they keep here: with a prefix, if one of them is another task's."""
-        taken = {each.id.casefold(): each for each in self.here}
-        new = [(record, task_id) for record, task_id in pairs if self.key(record, task_id) not in self.known]
-        clash = next((task_id for _, task_id in new if task_id.casefold() in taken), "")
+        keys = [self._key(*pair) for pair in pairs]
+        new = (task_id for (_, task_id), key in zip(pairs, keys, strict=True) if key not in self.known)
+        clash = next((each for each in new if each.casefold() in self._taken), "")
         prefix = self.rules.prefix
         if clash and not prefix:
             prefix = f"{self.rules.system}-"
-            self.told.append(
-                Told("prefixed", f"task {clash} is here and came from elsewhere: all new ids begin with {prefix}")
-            )
-        result, renamed = list[tuple[Record, str]](), list[str]()
-        for record, task_id in pairs:
-            known = self.known.get(self.key(record, task_id))
+            why = f"task {clash} is here and came from elsewhere: all new ids begin with {prefix}"
+            self.said.tell("prefixed", why)
+        result: list[tuple[Record, str]] = []
+        renamed: list[str] = []
+        for (record, task_id), key in zip(pairs, keys, strict=True):
+            known = self.known.get(key)
             final = known.id if known else f"{prefix}{task_id}"
-            if not names.is_id(final) or (not known and final.casefold() in taken):
+            if not names.is_id(final) or (not known and final.casefold() in self._taken):
                 why = f"task {final} is here and came from elsewhere: `--prefix` gives another name"
-                self._refuse(record, "exists", why)
+                self.said.refuse(record, "exists", why)
                 continue
-            result.append((record._replace(id=self.key(record, task_id)), final))
+            result.append((record._replace(id=key), final))
             self._ids.setdefault(record.id, final)
-            if final != record.id:
-                renamed.append(f"{printable(record.id)} is {final}")
+            renamed += [f"{printable(record.id)} is {final}"] if final != record.id else []
         if renamed:
-            shown = ", ".join(renamed[:_SHOWN])
-            self.told.append(Told("id-renamed", f"{len(renamed)} ids are others here: {shown}"))
+            self.said.tell("id-renamed", f"{len(renamed)} ids are others here: {', '.join(renamed[:_SHOWN])}")
         return result
 
-    def _refuse(self, record: Record, code: str, why: str) -> None:
-        self.refused.append(Refused(record.place, code, why, record.id, records_in(record, self.rules.parts)))
-
-    def key(self, record: Record, task_id: str) -> str:
+    def _key(self, record: Record, task_id: str) -> str:
         """Return by which id of the source a task remembers what it came from: one that was given again has its own."""
         return record.id if task_id in {own_id(record.id), self.rules.map.ids.get(record.id)} else task_id
+
+
+def _are_same(other: Record, record: Record) -> bool:
+    return (other.said, other.title) == (record.said, record.title)

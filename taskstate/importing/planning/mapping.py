@@ -63,49 +63,42 @@ def read_map(text: str, name: str) -> Map:
     try:
         values = read_toml(text)
     except ValueError as error:
-        raise TaskstateError(f"{name} is not valid TOML: {error}", help="correct it", code="invalid-input") from error
+        raise _wrong(f"{name} is not valid TOML: {error}") from error
     known = {field.replace("_", "-"): field for field in Map._fields}
-    unknown = [key for key in values if key not in known]
-    if unknown:
-        message = f"{name} has an unknown key {unknown[0]!r}"
-        raise TaskstateError(message, help=f"choose from {', '.join(known)}", code="invalid-input")
-    given = {known[key]: _value(name, key, value) for key, value in values.items()}
+    given: dict[str, Any] = {}
+    for key, value in values.items():
+        if key not in known:
+            raise _wrong(f"{name} has an unknown key {key!r}", f"choose from {', '.join(known)}")
+        if key in _TABLES:
+            _require_table(name, key, value)
+        elif not re.fullmatch(r"(?i)DMY|MDY" if key == "date-format" else r"[+-]\d{2}:\d{2}", str(value)):
+            expected = "DMY or MDY" if key == "date-format" else "an offset such as +02:00"
+            raise _wrong(f"{name}: {key} must be {expected}")
+        given[known[key]] = value
     for table in ("status", "priority"):
         given[table] = {words.plain(word): ours for word, ours in given.get(table, {}).items()}
     return Map(**given)
 
 
-def _value(name: str, key: str, value: Any) -> Any:  # noqa: ANN401 - any TOML value
-    if key not in _TABLES:
-        is_order = key == "date-format"
-        expected = "DMY or MDY" if is_order else "an offset such as +02:00"
-        if not re.fullmatch(r"(?i)DMY|MDY" if is_order else r"[+-]\d{2}:\d{2}", str(value)):
-            raise TaskstateError(f"{name}: {key} must be {expected}", help="correct it", code="invalid-input")
-        return value
+def _require_table(name: str, key: str, value: object) -> None:
     if not isinstance(value, dict):
-        raise TaskstateError(
-            f"{name}: [{key}] must be a table", help="write `word = value` below it", code="invalid-input"
-        )
+        raise _wrong(f"{name}: [{key}] must be a table", "write `word = value` below it")
     allowed = _TABLES[key]
     for word, ours in value.items():
-        fits = isinstance(ours, str) and (ours in allowed if allowed else names.is_id(ours))
-        if not fits:
+        if not isinstance(ours, str) or not (ours in allowed if allowed else names.is_id(ours)):
             expected = f"one of {', '.join(allowed)}" if allowed else "an id"
-            message = f"{name}: {word!r} in [{key}] becomes {ours!r}, which must be {expected}"
-            raise TaskstateError(message, help="correct it", code="invalid-input")
-    return value
+            raise _wrong(f"{name}: {word!r} in [{key}] becomes {ours!r}, which must be {expected}")
+
+
+def _wrong(message: str, help_: str = "correct it") -> TaskstateError:
+    return TaskstateError(message, help=help_, code="invalid-input")
 
 
 def written(found: Iterable[tuple[str, str, str]]) -> str:
     """Return a map with every word that was found: the table, the word, and what it became, to be corrected."""
-    tables: dict[str, dict[str, str]] = {}
-    for table, word, ours in found:
-        tables.setdefault(table, {})[word] = ours
-    lines = list[str]()
-    for table, rows in sorted(tables.items()):
-        lines += [
-            f"[{table}]",
-            *(f"{json.dumps(word, ensure_ascii=False)} = {json.dumps(ours)}" for word, ours in sorted(rows.items())),
-            "",
-        ]
-    return "\n".join(lines) or "# nothing was found that a map could say\n"
+    rows, lines, last = sorted({(table, word): ours for table, word, ours in found}.items()), list[str](), ""
+    for (table, word), ours in rows:
+        lines += [] if table == last else [f"[{table}]"] if not last else ["", f"[{table}]"]
+        lines.append(f"{json.dumps(word, ensure_ascii=False)} = {json.dumps(ours)}")
+        last = table
+    return "\n".join((*lines, "")) if lines else "# nothing was found that a map could say\n"

@@ -5,20 +5,21 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from itertools import count
+from itertools import accumulate, count
 
 from taskstate.importing import words
 from taskstate.importing.planning.ids import Ids
 from taskstate.importing.planning.mapping import AREA, LEAVE
 from taskstate.importing.planning.relations import Relations
-from taskstate.importing.planning.tasks import Plan, Task, records_in, sha_of
-from taskstate.importing.records import Dated, Left, Note, Part, Refused, Told
+from taskstate.importing.planning.tasks import Plan, Said, Task, sha_of
+from taskstate.importing.records import Dated, Note, Part
 from taskstate.model import names
 from taskstate.model.statuses import BLOCKED, COMPLETE, CREATED, DROPPED, IN_PROGRESS, OF_TASKS
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
+    from typing import Any
 
     from taskstate.importing.planning.tasks import Known, Rules
     from taskstate.importing.records import Record
@@ -28,212 +29,161 @@ MOST_FEATURES = 500
 _AT_WORK = (IN_PROGRESS, BLOCKED)
 _BY_WORD = (COMPLETE, DROPPED, BLOCKED)  # what a container is by a word, whatever its boxes say
 _SESSIONS = 16 * 1024  # bytes of all sessions of a task
-_SAID = 2_000  # bytes of a session that is made of what the source says of the work
+_PROGRESS, _SAID = ("did", "next", "issues"), 2_000  # of a session of what the source says of the work; its bytes
 
 
 def plan(records: Sequence[Record], rules: Rules, here: Sequence[Known]) -> Plan:
     """Return what records become, given the tasks that are here."""
-    return _Planner(rules, Ids(rules, here)).plan(records)
+    said = Said(rules)
+    ids = Ids(said, here)
+    named = ids.given([each for each in records if _is_wanted(each, said)])
+    tasks = [_task(record, task_id, ids.known.get(record.id), said) for record, task_id in named if _fits(record, said)]
+    tasks = Relations(tasks, ids.resolved, said).related()
+    return Plan(_at_work(tasks, said), said.left, said.refused, said.told, said.words)
 
 
-class _Planner:
-    def __init__(self, rules: Rules, ids: Ids) -> None:
-        self.rules, self.ids = rules, ids
-        self.left: list[Left] = []
-        self.refused: list[Refused] = []
-        self.told: list[Told] = []
-        self.words: list[tuple[str, str, str]] = []
+def _is_wanted(record: Record, said: Said) -> bool:
+    """Return whether a record is to come in; one that is not is among those that are left."""
+    rules, why = said.rules, ""
+    if rules.only and record.id not in rules.only:
+        why = "not-asked-for"
+    elif any(rules.map.labels.get(label) == LEAVE for label in record.labels):
+        why = "label"
+    elif rules.done == LEAVE and _status(record, rules)[0] == COMPLETE:
+        why = "done"
+    if why:
+        said.leave(record, why)
+    return not why
 
-    def plan(self, records: Sequence[Record]) -> Plan:
-        """Return what the records become."""
-        named = self.ids.given([each for each in records if self._is_wanted(each)])
-        relations = Relations(self.ids.resolved)
-        tasks = relations.related([task for task in (self._task(*each) for each in named) if task])
-        tasks = self._at_work(tasks)
-        return Plan(
-            tasks=tuple(tasks),
-            left=(*self.left, *self.ids.left),
-            refused=(*self.refused, *self.ids.refused),
-            told=(*self.told, *self.ids.told, *relations.told),
-            words=tuple(self.words),
-        )
 
-    def _is_wanted(self, record: Record) -> bool:
-        """Return whether a record is to come in; one that is not is among those that are left."""
-        why = ""
-        labels = self.rules.map.labels
-        if self.rules.only and record.id not in self.rules.only:
-            why = "not-asked-for"
-        elif any(labels.get(label) == LEAVE for label in record.labels):
-            why = "label"
-        elif self.rules.done == LEAVE and self._status(record)[0] == COMPLETE:
-            why = "done"
-        if why:
-            self.left.append(Left(record.place, record.id, why, records_in(record, self.rules.parts)))
-        return not why
+def _fits(record: Record, said: Said) -> bool:
+    """Return whether one task can hold a record; one that it cannot is refused."""
+    number = len(record.features)
+    if number > MOST_FEATURES:
+        why = f"it has {number} features, over {MOST_FEATURES}: `--split` makes several tasks of it"
+        said.refuse(record, "too-many", why)
+    return number <= MOST_FEATURES
 
-    def _refuse(self, record: Record, code: str, why: str) -> None:
-        self.refused.append(Refused(record.place, code, why, record.id, records_in(record, self.rules.parts)))
 
-    # Values
+def _task(record: Record, task_id: str, known: Known | None, said: Said) -> Task:
+    fields = dict(record.fields)
+    status = _known_status(record, fields, said)
+    title, description = " ".join(record.title.split()), record.description
+    if len(title) > _MOST_TITLE:
+        description = f"{title}\n\n{description}".strip()
+        title = f"{title[: _MOST_TITLE - 1].rstrip()}\u2026"
+    values = {"priority": _priority(record, fields, said), "epic": " ".join(record.epic.split())}
+    values |= _mapped(record, fields, said.rules)
+    sessions, undated = _sessions(record, said)
+    return Task(
+        record=record,
+        id=task_id,
+        sha=sha_of(record),
+        title=title,
+        status=IN_PROGRESS if status == COMPLETE and said.rules.done == "open" else status,
+        values=values,
+        depends_on=record.depends_on,
+        parent=record.parent,
+        subtasks=record.subtasks,
+        created_at=_time(record, "created_at", fields, said),
+        closed_at=_time(record, "closed_at", fields, said),
+        description=description,
+        criteria=record.criteria,
+        features=tuple(_features(record, said)),
+        sessions=sessions,
+        fields=fields,
+        notes=(*record.notes, *undated),
+        is_known=known is not None,
+        was=known.sha if known else "",
+    )
 
-    def _status(self, record: Record) -> tuple[str, str]:
-        """Return our status of a record, and the word that no table has."""
-        labels = [self.rules.map.labels.get(label, "") for label in record.labels]
-        by_label = next((each for each in labels if each in OF_TASKS), "")
-        if by_label and record.state in {"", CREATED}:
-            return by_label, ""
-        mapped = self.rules.map.status_of(record.status) if record.status else ""
-        named = mapped or words.status_of(record.status)
-        if record.is_container and named not in _BY_WORD and not mapped:
-            is_begun = bool(record.sessions) or any(each.done for each in (*record.features, *record.criteria))
-            return record.state or (IN_PROGRESS if is_begun else CREATED), ""
-        status = mapped or record.state or named
-        return status or CREATED, "" if status or not record.status else record.status
 
-    def _priority(self, record: Record, fields: dict[str, object]) -> str:
-        named = [words.priority_in_label(label) for label in record.labels]
-        word = record.priority or next(filter(None, named), "")
-        ours = self.rules.map.priority_of(word) if word else ""
-        if word:
-            self.words.append(("priority", word, ours or "P2"))
-        if word and not ours:
-            self.told.append(Told("unknown-priority", f"{word!r} is no priority here", record.place))
-        if record.priority and (not ours or (words.plain(record.priority) == "4")):
-            fields.setdefault("priority", record.priority)
-        return ours
+# Values
 
-    def _task(self, record: Record, task_id: str) -> Task | None:
-        fields = dict(record.fields)
-        status, unknown = self._status(record)
-        if unknown:
-            line = f'in the map: [status] {json.dumps(unknown, ensure_ascii=False)} = "in_progress"'
-            self.told.append(
-                Told("unknown-status", f"{unknown!r} is no status here, taken as created: {line}", record.place)
-            )
-        if record.status:
-            self.words.append(("status", record.status, status))
-            if words.plain(record.status) not in words.PLAIN:
-                fields.setdefault("status", record.status)
-        title = " ".join(record.title.split())
-        description = record.description
-        if len(title) > _MOST_TITLE:
-            description = f"{title}\n\n{description}".strip()
-            title = f"{title[: _MOST_TITLE - 1].rstrip()}\u2026"
-        if len(record.features) > MOST_FEATURES:
-            why = f"it has {len(record.features)} features, over {MOST_FEATURES}: `--split` makes several tasks of it"
-            self._refuse(record, "too-many", why)
-            return None
-        priority = self._priority(record, fields)
-        more = self._mapped(record, fields)
-        sessions, undated = self._sessions(record)
-        known = self.ids.known.get(record.id)
-        return Task(
-            record=record,
-            id=task_id,
-            sha=sha_of(record),
-            title=title,
-            status=IN_PROGRESS if status == COMPLETE and self.rules.done == "open" else status,
-            priority=more.pop("priority", priority),
-            area=more.pop("area", ""),
-            epic=more.pop("epic", " ".join(record.epic.split())),
-            more=more,
-            depends_on=record.depends_on,
-            parent=record.parent,
-            subtasks=record.subtasks,
-            created_at=self._time(record, "created_at", record.created_at, fields),
-            closed_at=self._time(record, "closed_at", record.closed_at, fields),
-            description=description,
-            criteria=record.criteria,
-            features=self._features(record),
-            sessions=sessions,
-            fields=fields,
-            notes=(*record.notes, *undated),
-            is_known=known is not None,
-            was=known.sha if known else "",
-        )
 
-    def _mapped(self, record: Record, fields: dict[str, object]) -> dict[str, str]:
-        """Return our keys that the map takes from fields and labels of the source; they stay in the notes, too."""
-        found = {ours: str(fields[name]) for name, ours in self.rules.map.fields.items() if fields.get(name)}
-        areas = [label for label in record.labels if self.rules.map.labels.get(label) == AREA]
-        if "priority" in found:
-            found["priority"] = self.rules.map.priority_of(found["priority"])
-        return {
-            **({"area": areas[0]} if areas else {}),
-            **{key: " ".join(value.split()) for key, value in found.items()},
-        }
+def _status(record: Record, rules: Rules) -> tuple[str, str]:
+    """Return our status of a record, and the word that no table has."""
+    labels = [rules.map.labels.get(label, "") for label in record.labels]
+    by_label = next((each for each in labels if each in OF_TASKS), "")
+    if by_label and record.state in {"", CREATED}:
+        return by_label, ""
+    mapped = rules.map.status_of(record.status) if record.status else ""
+    named = mapped or words.status_of(record.status)
+    if record.is_container and named not in _BY_WORD and not mapped:
+        is_begun = bool(record.sessions) or any(each.done for each in (*record.features, *record.criteria))
+        return record.state or (IN_PROGRESS if is_begun else CREATED), ""
+    status = mapped or record.state or named
+    return status or CREATED, "" if status or not record.status else record.status
 
-    def _time(self, record: Record, key: str, text: str, fields: dict[str, object]) -> str:
-        """Return a time in our form; one that cannot be read is kept as it is, and told."""
-        time = self.rules.map.time_of(text) if text else ""
-        if text and not time:
-            fields.setdefault(key, text)
-            self.told.append(
-                Told("ambiguous-or-bad-date", f"{text!r} cannot be read as a time: kept under Notes", record.place)
-            )
-        return time
 
-    def _features(self, record: Record) -> tuple[Part, ...]:
-        """Return the features with ids that ours can be, each once."""
-        seen: Counter[str] = Counter()
-        found = list[Part]()
-        numbers = count(1)
-        for each in record.features:
-            wanted = re.sub(r"[\s=]+", "-", each.id.strip())[: names.MAX_ID] or f"f-{next(numbers)}"
-            seen[wanted] += 1
-            new = wanted if seen[wanted] == 1 else f"{wanted}-{seen[wanted]}"
-            if new != wanted:
-                why = f"the id {wanted} is given twice: the second is {new}"
-                self.told.append(Told("duplicate-feature-id", why, record.place))
-            found.append(
-                each._replace(
-                    id=new,
-                    text=" ".join(each.text.split()),
-                    time=self.rules.map.time_of(each.time) if each.time else "",
-                )
-            )
-        return tuple(found)
+def _known_status(record: Record, fields: dict[str, object], said: Said) -> str:
+    """Return our status of a record; a word that no table has is told, and one that says more than ours is kept."""
+    status, unknown = _status(record, said.rules)
+    if unknown:
+        line = f'in the map: [status] {json.dumps(unknown, ensure_ascii=False)} = "in_progress"'
+        said.tell("unknown-status", f"{unknown!r} is no status here, taken as created: {line}", record)
+    if record.status:
+        said.words.append(("status", record.status, status))
+        if words.plain(record.status) not in words.PLAIN:
+            fields.setdefault("status", record.status)
+    return status
 
-    def _sessions(self, record: Record) -> tuple[tuple[tuple[str, Dated], ...], tuple[Note, ...]]:
-        """Return the newest sessions in order of time, and as texts the others and those whose time cannot be read."""
-        dated, kept = list[tuple[str, Dated]](), list[Note]()
-        for each in record.sessions:
-            time = self.rules.map.time_of(each.time)
-            if time:
-                dated.append((time, each))
-            else:
-                kept.append(_as_note(each.time or "Without a date", each))
-        dated.sort(key=lambda pair: pair[0])
-        size, first = 0, len(dated)
-        while first and size <= _SESSIONS:
-            first -= 1
-            size += len("".join(_lines(dated[first][1])).encode())
-        if size > _SESSIONS and first < len(dated) - 1:
-            first += 1
-        if first:
-            why = f"{first} older sessions of {record.id} would make the file too long: under Notes"
-            self.told.append(Told("older-sessions", why, record.place))
-        return tuple(dated[first:]), (*kept, *(_as_note(each.time, each) for _, each in dated[:first]))
 
-    def _at_work(self, tasks: Sequence[Task]) -> list[Task]:
-        """Return tasks in which, as far as they are at work, the title stands for what they must have."""
-        found, without = list[Task](), Counter[str]()
-        for task in tasks:
-            if task.record.files:
-                found.append(task)
-                continue
-            if task.status in _AT_WORK and not task.criteria:
-                without["title-as-criterion"] += not task.is_known
-                task = task._replace(criteria=(Part(task.title),))  # noqa: PLW2901 - the task as it goes on
-            if task.status in _AT_WORK and not task.description.strip():
-                without["title-as-description"] += not task.is_known
-                task = task._replace(description=task.title)  # noqa: PLW2901 - the same
-            found.append(_with_progress(task, self.rules))
-        for code, number in without.items():
-            if number:
-                self.told.append(Told(code, f"{number} at work had none: the title stands for it"))
-        return found
+def _priority(record: Record, fields: dict[str, object], said: Said) -> str:
+    word = record.priority or next(filter(None, map(words.priority_in_label, record.labels)), "")
+    ours = said.rules.map.priority_of(word) if word else ""
+    if word:
+        said.words.append(("priority", word, ours or "P2"))
+    if word and not ours:
+        said.tell("unknown-priority", f"{word!r} is no priority here", record)
+    if record.priority and (not ours or words.plain(record.priority) == "4"):
+        fields.setdefault("priority", record.priority)
+    return ours
+
+
+def _mapped(record: Record, fields: dict[str, object], rules: Rules) -> dict[str, str]:
+    """Return our keys that the map takes from fields and labels of the source; they stay in the notes, too."""
+    found = {"area": next((label for label in record.labels if rules.map.labels.get(label) == AREA), "")}
+    found |= {ours: str(fields[name]) for name, ours in rules.map.fields.items() if fields.get(name)}
+    found["priority"] = rules.map.priority_of(found.get("priority", ""))
+    return {key: " ".join(value.split()) for key, value in found.items() if value}
+
+
+def _time(record: Record, key: str, fields: dict[str, object], said: Said) -> str:
+    """Return a time in our form; one that cannot be read is kept as it is, and told."""
+    text = getattr(record, key)
+    time = said.rules.map.time_of(text) if text else ""
+    if text and not time:
+        fields.setdefault(key, text)
+        said.tell("ambiguous-or-bad-date", f"{text!r} cannot be read as a time: kept under Notes", record)
+    return time
+
+
+def _features(record: Record, said: Said) -> Iterator[Part]:
+    """Yield the features with ids that ours can be, each once."""
+    seen: Counter[str] = Counter()
+    numbers = count(1)
+    for each in record.features:
+        new = wanted = re.sub(r"[\s=]+", "-", each.id.strip())[: names.MAX_ID] or f"f-{next(numbers)}"
+        seen[wanted] += 1
+        if seen[wanted] > 1:
+            new = f"{wanted}-{seen[wanted]}"
+            said.tell("duplicate-feature-id", f"the id {wanted} is given twice: the second is {new}", record)
+        time = said.rules.map.time_of(each.time) if each.time else ""
+        yield each._replace(id=new, text=" ".join(each.text.split()), time=time)
+
+
+def _sessions(record: Record, said: Said) -> tuple[tuple[tuple[str, Dated], ...], tuple[Note, ...]]:
+    """Return the newest sessions in order of time, and as texts the others and those whose time cannot be read."""
+    timed = [(said.rules.map.time_of(each.time), each) for each in record.sessions]
+    dated = sorted((pair for pair in timed if pair[0]), key=lambda pair: pair[0])
+    sizes = accumulate(len("".join(_lines(each)).encode()) for _, each in reversed(dated))
+    first = max(len(dated) - max(sum(size <= _SESSIONS for size in sizes), 1), 0)
+    if first:
+        why = f"{first} older sessions of {record.id} would make the file too long: under Notes"
+        said.tell("older-sessions", why, record)
+    kept = [_as_note(each.time or "Without a date", each) for time, each in timed if not time]
+    return tuple(dated[first:]), (*kept, *(_as_note(each.time, each) for _, each in dated[:first]))
 
 
 def _lines(session: Dated) -> list[str]:
@@ -244,24 +194,35 @@ def _as_note(title: str, session: Dated) -> Note:
     return Note(title, "\n".join(f"- {line}" for line in _lines(session)), 1)
 
 
-def _with_progress(task: Task, rules: Rules) -> Task:
-    """Return a task at work with a session of what the source says of it, cut between items."""
+# Work
+
+
+def _at_work(tasks: Sequence[Task], said: Said) -> list[Task]:
+    """Return tasks in which, as far as they are at work, the title stands for what they must have."""
+    found, without = list[Task](), Counter[str]()
+    for task in tasks:
+        more: dict[str, Any] = {}
+        if task.status in _AT_WORK and not task.record.files:
+            more = {} if task.criteria else {"criteria": (Part(task.title),)}
+            more |= {} if task.description.strip() else {"description": task.title}
+            more |= _with_progress(task, said.rules)
+            without.update([] if task.is_known else [*more])
+        found.append(task._replace(**more))
+    for key, code in (("criteria", "title-as-criterion"), ("description", "title-as-description")):
+        if without[key]:
+            said.tell(code, f"{without[key]} at work had none: the title stands for it")
+    return found
+
+
+def _with_progress(task: Task, rules: Rules) -> dict[str, Any]:
+    """Return the sessions of a task at work with one of what the source says of it, cut between items; or nothing."""
     progress, time = task.record.progress, rules.map.time_of(task.record.updated_at or task.record.created_at)
-    if task.status not in _AT_WORK or progress is None or not time:
-        return task
-    size, cut = 0, dict[str, tuple[str, ...]]()
-    for key in ("did", "next", "issues"):
-        kept = list[str]()
-        for each in getattr(progress, key):
-            size += len(each.encode())
-            if size > _SAID:
-                break
-            kept.append(each)
-        cut[key] = tuple(kept)
-    if not cut["did"]:
-        return task
-    sessions = sorted(
-        [*task.sessions, (time, progress._replace(did=cut["did"], next=cut["next"], issues=cut["issues"]))],
-        key=lambda pair: pair[0],
-    )
-    return task._replace(sessions=tuple(sessions))
+    if progress is None or not time:
+        return {}
+    items = [(key, each) for key in _PROGRESS for each in getattr(progress, key)]
+    sizes = accumulate(len(each.encode()) for _, each in items)
+    kept = [item for item, size in zip(items, sizes, strict=True) if size <= _SAID]
+    texts: dict[str, Any] = {key: tuple(each for own, each in kept if own == key) for key in _PROGRESS}
+    cut = progress._replace(**texts)
+    sessions = sorted([*task.sessions, (time, cut)], key=lambda pair: pair[0])
+    return {"sessions": tuple(sessions)} if cut.did else {}

@@ -2,85 +2,91 @@
 
 from __future__ import annotations
 
-from taskstate.importing.records import Told
+from collections import defaultdict
+
 from taskstate.model import names
 from taskstate.model.algorithms import DependencyGraph
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from taskstate.importing.planning.tasks import Task
+    from taskstate.importing.planning.tasks import Said, Task
 
 
 class Relations:
-    """The references between the tasks of a run; `told` says which of them are not written."""
+    """The references between the tasks of a run; which of them are not written is `said`."""
 
-    def __init__(self, resolved: Callable[[str], str]) -> None:
-        self.resolved = resolved
-        self.told: list[Told] = []
+    def __init__(self, tasks: Sequence[Task], resolved: Callable[[str], str], said: Said) -> None:
+        self.tasks, self.resolved, self.said = tasks, resolved, said
+        self._lost: defaultdict[str, defaultdict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
 
-    def related(self, tasks: Sequence[Task]) -> list[Task]:
-        """Return tasks with their references as ids; what is unknown, or would close a circle, is kept and told."""
-        by_id = {each.id: each for each in tasks}
+    def related(self) -> list[Task]:
+        """Return the tasks with their references as ids; what is unknown, or would close a circle, is kept and told."""
+        parents, edges = self._parents(), self._edges()
+        children: defaultdict[str, list[str]] = defaultdict(list)
+        for child, above in parents.items():
+            children[above].append(child)
+        titles = {task.id: task.title for task in self.tasks if task.record.is_epic}
+        epics: dict[str, str] = {}
+        return [
+            task._replace(
+                depends_on=tuple(sorted(edges[task.id], key=names.id_key)),
+                parent=parents.get(task.id, ""),
+                subtasks=tuple(sorted(children[task.id], key=names.id_key)),
+                values={"epic": _epic(task.id, parents, titles, epics), **{k: v for k, v in task.values.items() if v}},
+                fields={**task.fields, **self._lost[task.id]},
+            )
+            for task in self.tasks
+        ]
+
+    def _parents(self) -> dict[str, str]:
+        """Return the parent of each task that has one, whether it names the parent or the parent names it."""
+        ids = {task.id for task in self.tasks}
         parents: dict[str, str] = {}
-        for task in tasks:
+        tops: dict[str, str] = {}
+        for task in self.tasks:
             wanted = [(task.id, task.parent)] if task.parent else []
             wanted += [(self.resolved(child) or child, task.id) for child in task.subtasks]
             for child, parent in wanted:
-                above = self.resolved(parent) or (parent if parent in by_id else "")
-                if child not in by_id or not above:
-                    self._unknown(
-                        by_id, task, parent if above == "" else child, "parent" if child == task.id else "subtask"
-                    )
-                elif child not in parents and child not in (above, *_above(above, parents)):
-                    parents[child] = above
+                above = self.resolved(parent) or (parent if parent in ids else "")
+                if child not in ids or not above:
+                    self._lose(task, child if above else parent, "parent" if child == task.id else "subtask")
+                elif child not in parents and _top(above, tops) != child:
+                    parents[child] = tops[child] = above
                 elif parents.get(child) != above:
-                    self._unknown(by_id, task, parent if child == task.id else child, "parent", circle=True)
-        children: dict[str, list[str]] = {}
-        for child, above in parents.items():
-            children.setdefault(above, []).append(child)
-        edges = self._edges(tasks, by_id)
-        return [
-            by_id[task.id]._replace(
-                depends_on=tuple(sorted(edges[task.id], key=names.id_key)),
-                parent=parents.get(task.id, ""),
-                subtasks=tuple(sorted(children.get(task.id, ()), key=names.id_key)),
-                epic=task.epic or _epic(task.id, parents, by_id),
-            )
-            for task in tasks
-        ]
+                    self._lose(task, parent if child == task.id else child, "parent", circle=True)
+        return parents
 
-    def _edges(self, tasks: Sequence[Task], by_id: dict[str, Task]) -> dict[str, list[str]]:
+    def _edges(self) -> dict[str, list[str]]:
         """Return the dependencies of each task in the order of the source, without those that close a circle."""
-        edges: dict[str, list[str]] = {task.id: [] for task in tasks}
-        wanted = {task.id.casefold(): tuple(filter(None, map(self.resolved, task.depends_on))) for task in tasks}
-        graph = DependencyGraph(lambda key: wanted.get(key, ()))
-        for task in tasks:
-            for text in dict.fromkeys(task.depends_on):
-                target = self.resolved(text)
+        targets = {task.id: {text: self.resolved(text) for text in task.depends_on} for task in self.tasks}
+        by_key = {task_id.casefold(): tuple(filter(None, each.values())) for task_id, each in targets.items()}
+        graph = DependencyGraph(lambda key: by_key.get(key, ()))
+        edges: dict[str, list[str]] = {task.id: [] for task in self.tasks}
+        needed = set[str]()  # to a task that none needs so far no path leads: of a long ring one edge is searched for
+        for task in self.tasks:
+            for text, target in targets[task.id].items():
                 if not target:
-                    self._unknown(by_id, task, text, "dependency")
-                elif target == task.id or (graph.is_circular(target, task.id) and _reaches(target, task.id, edges)):
-                    self._unknown(by_id, task, text, "dependency", circle=True)
+                    self._lose(task, text, "dependency")
+                elif target == task.id or (
+                    task.id in needed and graph.in_one_cycle(task.id, target) and _reaches(target, task.id, edges)
+                ):
+                    self._lose(task, text, "dependency", circle=True)
                 elif target not in edges[task.id]:
                     edges[task.id].append(target)
+                    needed.add(target)
         return edges
 
-    def _unknown(self, by_id: dict[str, Task], task: Task, text: str, what: str, *, circle: bool = False) -> None:
+    def _lose(self, task: Task, text: str, what: str, *, circle: bool = False) -> None:
         """Tell of a reference that is not written, and keep it under Notes."""
-        code = "circular" if circle else f"unknown-{what}"
         why = f"{what} {text} of {task.record.id} " + ("would close a circle" if circle else "is not among the tasks")
-        self.told.append(Told(code, f"{why}: kept under Notes", task.record.place))
-        now = by_id[task.id]
-        key = f"{what} not here" if not circle else f"{what} in a circle"
-        before = now.fields.get(key)
-        fields = {**now.fields, key: [*(before if isinstance(before, list) else ()), text]}
-        by_id[task.id] = now._replace(fields=fields)
+        self.said.tell("circular" if circle else f"unknown-{what}", f"{why}: kept under Notes", task.record)
+        self._lost[task.id][f"{what} in a circle" if circle else f"{what} not here"].append(text)
 
 
 def _reaches(begin: str, end: str, edges: Mapping[str, Sequence[str]]) -> bool:
-    """Return whether dependencies lead from one task to another."""
+    """Return whether dependencies lead from one task to another, or the two are one."""
     seen, following = {begin}, [begin]
     while following:
         each = following.pop()
@@ -92,13 +98,23 @@ def _reaches(begin: str, end: str, edges: Mapping[str, Sequence[str]]) -> bool:
     return False
 
 
-def _above(task_id: str, parents: Mapping[str, str]) -> Iterator[str]:
-    """Yield the tasks above one, the nearest first."""
-    while task_id := parents.get(task_id, ""):
-        yield task_id
+def _top(task_id: str, tops: dict[str, str]) -> str:
+    """Return the highest task above one, or itself; `tops` leads there, and in fewer steps from then on."""
+    path = []
+    while task_id in tops:
+        path.append(task_id)
+        task_id = tops[task_id]
+    tops.update(dict.fromkeys(path, task_id))
+    return task_id
 
 
-def _epic(task_id: str, parents: Mapping[str, str], by_id: Mapping[str, Task]) -> str:
-    """Return the title of the highest task above one that the source calls an epic."""
-    epics = [by_id[each].title for each in _above(task_id, parents) if each in by_id and by_id[each].record.is_epic]
-    return epics[-1] if epics else ""
+def _epic(task_id: str, parents: Mapping[str, str], titles: Mapping[str, str], known: dict[str, str]) -> str:
+    """Return the title of the highest task above one that the source calls an epic; `titles` has all of these."""
+    path = []
+    while task_id in parents and task_id not in known:
+        path.append(task_id)
+        task_id = parents[task_id]
+    epic = known.get(task_id, "")
+    for each in reversed(path):
+        epic = known[each] = epic or titles.get(parents[each], "")
+    return epic

@@ -6,14 +6,15 @@ import hashlib
 import json
 
 from taskstate.importing.planning.mapping import Map
+from taskstate.importing.records import Left, Refused, Told
 from taskstate.model.statuses import COMPLETE, DROPPED
 from taskstate.model.tool_blocks import IMPORTED
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-    from taskstate.importing.records import Dated, Left, Note, Part, Record, Refused, Told
+    from taskstate.importing.records import Dated, Note, Part, Record
 
 
 class Known(NamedTuple):
@@ -43,6 +44,8 @@ class Rules(NamedTuple):
 class Task(NamedTuple):
     """A record as the task that it becomes, in our words. `sha` is the hash of what it says.
 
+    `values` has more keys of the front matter, each with a text: priority, area, epic, and what a map names.
+
     Of one that `is_known` from an earlier run, `was` is the hash of what it said then.
     """
 
@@ -51,10 +54,7 @@ class Task(NamedTuple):
     sha: str
     title: str
     status: str
-    priority: str = ""
-    area: str = ""
-    epic: str = ""
-    more: Mapping[str, str] = {}
+    values: Mapping[str, str] = {}
     depends_on: tuple[str, ...] = ()
     parent: str = ""
     subtasks: tuple[str, ...] = ()
@@ -84,11 +84,34 @@ class Task(NamedTuple):
 class Plan(NamedTuple):
     """The tasks of a run, what is left out or refused, what has to be told, and the words that a map could say."""
 
-    tasks: tuple[Task, ...]
-    left: tuple[Left, ...]
-    refused: tuple[Refused, ...]
-    told: tuple[Told, ...]
-    words: tuple[tuple[str, str, str], ...] = ()
+    tasks: Sequence[Task]
+    left: Sequence[Left]
+    refused: Sequence[Refused]
+    told: Sequence[Told]
+    words: Sequence[tuple[str, str, str]] = ()
+
+
+class Said:
+    """What a plan says of records besides the tasks that they become."""
+
+    def __init__(self, rules: Rules) -> None:
+        self.rules = rules
+        self.left: list[Left] = []
+        self.refused: list[Refused] = []
+        self.told: list[Told] = []
+        self.words: list[tuple[str, str, str]] = []
+
+    def leave(self, record: Record, why: str) -> None:
+        """Leave a record out by a rule."""
+        self.left.append(Left(record.place, record.id, why, records_in(record, self.rules.parts)))
+
+    def refuse(self, record: Record, code: str, why: str) -> None:
+        """Refuse a record."""
+        self.refused.append(Refused(record.place, code, why, record.id, records_in(record, self.rules.parts)))
+
+    def tell(self, code: str, why: str, record: Record | None = None) -> None:
+        """Tell of something in a record, or in all of them."""
+        self.told.append(Told(code, why, record.place if record else None))
 
 
 def sha_of(record: Record) -> str:

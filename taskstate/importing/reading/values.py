@@ -12,6 +12,7 @@ from bisect import bisect_left
 
 from taskstate.errors import TaskstateError
 from taskstate.importing.records import COMMENTS, Count, Note, Place, Refused
+from taskstate.syntax.yaml_emitter import Verbatim
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ _LINES = (".jsonl", ".ndjson")
 _NAMES = ("login", "title", "name")  # of a person, a milestone, a label
 
 
-class Number(str):
+class Number(Verbatim):
     """A number as the source spells it: `1.50` stays that."""
 
     __slots__ = ()
