@@ -20,6 +20,7 @@ from benchmarks.mcp import mcp
 from benchmarks.measurement import Benchmark, Compared, Measurement, repository
 from benchmarks.merges import merges
 from benchmarks.next_task import next_task
+from benchmarks.querying import querying
 from benchmarks.scale import most_tasks, sizes, tasks
 from benchmarks.searching import searching
 from benchmarks.secret_speed import secret_speed
@@ -91,6 +92,7 @@ BENCHMARKS = {
         Benchmark("beside", beside),
         Benchmark("beside-all", beside_all, long=True),
         Benchmark("search", searching),
+        Benchmark("query", querying, long=True),
         Benchmark("next", next_task),
         Benchmark("brief", starting),
         Benchmark("hooks", hooks),

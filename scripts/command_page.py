@@ -38,6 +38,7 @@ PAGES = {
     "archive": "archiving.md",
     "chain": "chains.md",
     "graph": "chains.md#drawing-them",
+    "query": "questions.md",
     "report": "pull-requests.md",
     "permanent": "permanent.md",
     "impact": "impact-map.md",

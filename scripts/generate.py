@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scripts import command_page, package_picture, plugin
+from scripts import command_page, package_picture, plugin, query_page
 from taskstate import resources
 from taskstate.lint import rule_pages
 from taskstate.lint.registry import RETIRED, rules
@@ -73,6 +73,8 @@ def generated() -> dict[str, str]:
         _local(*hook) for hook in HOOKS if hook[0] not in OFFERED
     )
     files |= plugin.plugin_files()
+    asking = "docs/questions.md"
+    files[asking] = query_page.with_reference((ROOT / asking).read_text(encoding="utf-8"))
     autosave = "docs/autosave.md"
     files[autosave] = re.sub(
         r"(?m)^\| ending \|.*\n(\|.*\n)*", _endings(), (ROOT / autosave).read_text(encoding="utf-8")

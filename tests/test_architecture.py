@@ -26,6 +26,7 @@ CLOCK_EXCEPTIONS = {
     "taskstate.storage.lock": "writes down since when it is held, which no caller knows",
     "taskstate.storage.file_sources": "asks whether a file may change again and keep its time stamps",
     "taskstate.workspace.task_index": "as file_sources",
+    "taskstate.query.index": "as file_sources",
 }
 
 

@@ -53,7 +53,7 @@ GENERATED = ("rules/",)
 RECORDS = re.compile(r"decisions/\d\d\d-|decisions/refused")  # each begins with its question under a heading
 # Pages that somebody looks something up in; all others are read from their beginning to their end.
 REFERENCES = {"api", "commands", "configuration", "format", "json", "linting", "mcp", "requirements"}
-REFERENCES |= {"rules/coverage", "security-tests"}
+REFERENCES |= {"questions", "rules/coverage", "security-tests"}
 MOST_LINES = 300
 QUESTION = re.compile(r"# .+\n\n\*\*[^*\n]+\?\*\*")
 ALL_PAGES = {path.relative_to(DOCS).as_posix(): path.read_text(encoding="utf-8") for path in DOCS.rglob("*.md")}

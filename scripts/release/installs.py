@@ -20,7 +20,7 @@ from typing import NamedTuple
 from scripts.release.distributions import ROOT, NotMade, build_twice, copied, said
 from taskstate.version import VERSION
 
-_ALL = "lsp,mcp,page,pre-commit,tokens"
+_ALL = "lsp,mcp,page,pre-commit,query,tokens"
 _NEW_VENV = "{python} -m venv venv && venv/bin/python -m pip install --quiet {what}"
 _AUTHOR = {f"GIT_{who}_{what}": "somebody" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
 _SECONDS, _SHOWN = 600, 800
@@ -79,6 +79,7 @@ NEEDS = (
     "taskstate report --output page.html",
     "taskstate serve --port 0",
     "taskstate context budget 1",
+    "taskstate query stuck",
 )
 HOOKS = "taskstate init --pre-commit"
 WITH_HOOKS = "test -x .git/hooks/pre-commit && git add --all && git commit --quiet --message 'Hooks'"

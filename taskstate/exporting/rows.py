@@ -27,7 +27,7 @@ _DIGITS = 16
 def render(items: Sequence[Item], wanted: Wanted) -> Mapping[str, str]:
     """Return the one file; cells that a spreadsheet would calculate get a `'` in front, unless they are wanted raw."""
     rows = [list(HEADER), *(_row(each, is_raw=wanted.raw) for each in items)]
-    return {"": _written(rows)}
+    return {"": as_csv(rows)}
 
 
 def _row(item: Item, *, is_raw: bool) -> list[str]:
@@ -42,15 +42,21 @@ def _row(item: Item, *, is_raw: bool) -> list[str]:
         item.counts.get("sessions", 0) + item.counts.get("archived sessions", 0),
     )
     cells += [*map(str, counts), values["description"]]
-    cells = cells if is_raw else [f"{_GUARD}{each}" if each.startswith(_FORMULA) else each for each in cells]
+    cells = cells if is_raw else [*map(guarded, cells)]
     return [*cells, _sha(cells)]
+
+
+def guarded(cell: str) -> str:
+    """Return a cell with a `'` in front where a spreadsheet would calculate it."""
+    return f"{_GUARD}{cell}" if cell.startswith(_FORMULA) else cell
 
 
 def _sha(cells: Iterable[str]) -> str:
     return sha256("\0".join(cells))[:_DIGITS]
 
 
-def _written(rows: Iterable[Sequence[str]]) -> str:
+def as_csv(rows: Iterable[Sequence[str]]) -> str:
+    """Return rows as CSV."""
     parts: list[str] = []
     csv.writer(SimpleNamespace(write=parts.append), lineterminator="\r\n").writerows(rows)  # RFC 4180
     return "".join(parts)
@@ -68,4 +74,4 @@ def is_ours(data: bytes) -> bool:
     except (UnicodeDecodeError, csv.Error):
         return False
     is_marked = [each[:1] != [] and each[0].startswith(MARK) and each[-1] == _sha(each[:-1]) for each in rows[1:]]
-    return rows[:1] == [list(HEADER)] and all(is_marked) and _written(rows).encode() == data
+    return rows[:1] == [list(HEADER)] and all(is_marked) and as_csv(rows).encode() == data

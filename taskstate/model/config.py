@@ -127,6 +127,13 @@ class Autosave(NamedTuple):
     window: int = 0
 
 
+class Query(NamedTuple):
+    """What a question of `query` may take: memory in MB, and threads, of which 0 means one a core."""
+
+    memory_mb: int = 512
+    threads: int = 0
+
+
 class Config(NamedTuple):
     """The whole configuration; `Config()` holds the defaults."""
 
@@ -150,6 +157,7 @@ class Config(NamedTuple):
     handoff: Handoff = Handoff()
     brief: Brief = Brief()
     autosave: Autosave = Autosave()
+    query: Query = Query()
 
 
 ALL_AREAS = "*"

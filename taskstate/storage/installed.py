@@ -23,6 +23,7 @@ _MODULES = {
     "mcp": ("mcp", "mcp_types"),
     "page": ("starlette", "uvicorn", "nh3"),
     "pre-commit": ("pre_commit",),
+    "query": ("duckdb",),
     "tokens": ("splintr",),
 }
 # What the installers leave in the environment that they make for a tool, and the command that makes it anew.

@@ -34,6 +34,12 @@ def _nameless(folder: Path | None) -> IO[bytes]:
     return open(descriptor, "w+b")
 
 
+def scratch_file(path: Path, data: bytes) -> None:
+    """Write a new file into a temporary folder; it is not synced, since nobody needs it after a crash."""
+    with open(folders.open_file(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as stream:
+        stream.write(data)
+
+
 def is_inside(folder: Path) -> bool:
     """Return whether the system's own place for temporary files lies in a folder."""
     import tempfile

@@ -44,6 +44,7 @@ ONCE_EACH: dict[str, tuple[str, ...]] = {
     "brief": ("brief", "101"),
     "list": ("list",),
     "search": ("search", "JWT"),
+    "query": ("query", "stuck"),
     "status": ("status",),
     "board": ("board",),
     "session": SESSION,

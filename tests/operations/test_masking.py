@@ -87,6 +87,7 @@ READS: tuple[tuple[str, ...], ...] = (
     ("search", "ghp"),
     ("brief", "101"),
     ("graph",),
+    ("query", "--sql", "FROM tasks"),
     ("report", "--pull-request", "--base=HEAD~1"),
     ("log",),
     ("session", "list", "101"),

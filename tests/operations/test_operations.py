@@ -29,6 +29,7 @@ NOT_OF_MCP = {
     "status": "for people; `brief` and `search` tell an agent",
     "log": "for people; `brief` and `session list` tell an agent",
     "graph": "for people",
+    "query": "for people and for other programs",
     "report": "for people, on a pull request",
     "board": "for people",
     "protocol": "a prompt",

@@ -119,6 +119,10 @@ max-lines = 40
 max-kb = 2
 minimum-progress = false
 
+[query]
+memory-mb = 512
+threads = 2
+
 [autosave]
 percent = 80
 reserve = 12000

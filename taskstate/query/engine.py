@@ -1,0 +1,252 @@
+"""The one module that knows DuckDB: fills an index, opens one behind locks, and runs one statement on it.
+
+A statement may be a stranger's. Whoever runs it can read the tables and nothing else: no file, no network, no setting;
+the memory and the time that it takes are bounded. That it is a question is decided by DuckDB's own parser.
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import closing, contextmanager
+from itertools import chain, count
+
+from taskstate.errors import TaskstateError
+from taskstate.query import tables
+from taskstate.storage import installed
+from taskstate.syntax.spans import one_line
+from taskstate.typed import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+    from typing import Any, TypeAlias
+
+    from duckdb import DuckDBPyConnection, DuckDBPyRelation
+
+    _Fetched: TypeAlias = tuple[list[Any], list[tuple[Any, ...]]]
+
+_QUESTIONS = ("SELECT", "EXPLAIN")  # kinds of statements
+# What reaches beyond the tables is off: files, the network, extensions, variables of this program.
+_LOCKS = (
+    *("autoinstall_known_extensions", "autoload_known_extensions", "allow_community_extensions"),
+    *("allow_persistent_secrets", "python_enable_replacements", "enable_external_access"),
+)
+_UNTYPED = '"NULL"'  # the type of a column in which there is nothing else
+# A question that needs more memory fails, and fills no disk.
+_NO_SPILLING: dict[str, str | bool | int | float | list[str]] = {"temp_directory": ""}
+_CAUSE = r"(?s)\A[A-Za-z ]*Error: (.*?)(?:\n\nLINE \d+:.*|\nLINE \d+:.*)?\Z"
+_LONGEST_CAUSE = 300
+
+
+class Bounds(NamedTuple):
+    """What a question may take: memory in MB, threads (0: one a core), and seconds (0: as many as it takes)."""
+
+    memory_mb: int
+    threads: int
+    seconds: float = 0
+
+
+class Answer(NamedTuple):
+    """What a question gave: the names and types of its columns, its rows, and whether more were left out."""
+
+    columns: tuple[str, ...]
+    types: tuple[str, ...]
+    rows: list[tuple[Any, ...]]
+    is_cut: bool = False
+
+
+def require_installed() -> None:
+    """Refuse where the extra is missing.
+
+    Raises:
+        TaskstateError: code "missing-extra".
+    """
+    if installed.lacks("query"):
+        message = "`taskstate query` needs the package duckdb"
+        raise TaskstateError(message, help=f"run `{installed.adding('query')}`", code="missing-extra")
+
+
+@contextmanager
+def filling(path: Path | str) -> Iterator[DuckDBPyConnection]:
+    """Yield a connection that may read and write files of ours, for statements of ours alone.
+
+    Raises:
+        TaskstateError: code "disk-full": an index cannot be written.
+    """
+    import duckdb
+
+    try:
+        with closing(duckdb.connect(str(path), config=_NO_SPILLING)) as connection:
+            yield connection
+    except duckdb.IOException as error:
+        help_ = "free some space, then run this again"
+        raise TaskstateError(f"cannot make the index: {_cause(error)}", help=help_, code="disk-full") from error
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[DuckDBPyConnection]:
+    """Yield a connection to an index for a look of ours at it, for which no threads are started."""
+    import duckdb
+
+    with closing(duckdb.connect(str(path), read_only=True, config=_NO_SPILLING | {"threads": 1})) as connection:
+        yield connection
+
+
+def error() -> type[Exception]:
+    """Return what DuckDB raises, also where a file is no index."""
+    import duckdb
+
+    return duckdb.Error
+
+
+def load(connection: DuckDBPyConnection, name: str, path: Path, columns: Mapping[str, str], into: str = "") -> None:
+    """Add the rows of a file of NDJSON to a table."""
+    read_json(connection, path, columns).insert_into(f"{into}{name}")
+
+
+def read_json(connection: DuckDBPyConnection, path: Path, columns: Mapping[str, str]) -> DuckDBPyRelation:
+    """Return the rows of a file of NDJSON."""
+    return connection.read_json(str(path), format="newline_delimited", columns=dict(columns))
+
+
+def copy(connection: DuckDBPyConnection, old: Path, name: str, without: list[str]) -> None:
+    """Add the rows of a table of another index but for those of some paths."""
+    place = str(old).replace("'", "''")
+    connection.execute(f"ATTACH IF NOT EXISTS '{place}' AS old (READ_ONLY)")
+    connection.execute(
+        f"INSERT INTO {name} FROM old.{name} WHERE path NOT IN (SELECT unnest($without::VARCHAR[]))",
+        {"without": without},
+    )
+
+
+@contextmanager
+def locked(path: Path, bounds: Bounds, more: Mapping[str, Path]) -> Iterator[DuckDBPyConnection]:
+    """Yield a connection to an index that can only be asked; `more` has tables that are not in it, as NDJSON.
+
+    Raises:
+        TaskstateError: code "usage": the bounds are too narrow to work in.
+    """
+    import duckdb
+
+    config = _NO_SPILLING | {"memory_limit": f"{bounds.memory_mb}MiB"}
+    config |= {"threads": bounds.threads} if bounds.threads else {}
+    with closing(duckdb.connect(str(path), read_only=True, config=config)) as connection:
+        for name, file in more.items():
+            connection.execute(tables.create(name).replace("CREATE", "CREATE TEMP", 1))
+            load(connection, name, file, tables.types(name), "temp.")
+        connection.execute("SET TimeZone = 'UTC'")
+        for setting in _LOCKS:
+            connection.execute(f"SET {setting} = false")
+        connection.execute("SET lock_configuration = true")
+        yield connection
+
+
+def ask(
+    connection: DuckDBPyConnection, sql: str, given: Mapping[str, object], *, seconds: float, most: int = 0
+) -> Answer:
+    """Run one statement, and return at most so many rows of its answer (0: all).
+
+    Raises:
+        TaskstateError: code "usage": it is no question, or DuckDB refuses it, or it takes too long or too much.
+    """
+    import duckdb
+
+    try:
+        statement = _question(connection, sql)
+        _require_parameters(statement.named_parameters, given)
+        values = {name: given[name] for name in statement.named_parameters}
+        columns, rows = _run(connection, lambda: _fetched(connection, statement, values, most), seconds)
+    except duckdb.Error as error:
+        raise _refused(error) from error
+    shown = rows[:most] if most else rows
+    names = _distinct(str(each[0]) for each in columns)
+    return Answer(names, tuple(str(each[1]) for each in columns), shown, rows != shown)
+
+
+def _distinct(names: Iterable[str]) -> tuple[str, ...]:
+    """Return the names of columns, of which no two are the same: JSON and Parquet would lose one."""
+    found: list[str] = []
+    for name in names:
+        free = (new for new in chain([name], (f"{name}_{number}" for number in count(1))) if new not in found)
+        found.append(next(free))
+    return tuple(found)
+
+
+def _fetched(
+    connection: DuckDBPyConnection,
+    statement: Any,  # noqa: ANN401 - DuckDB's own type is not exported
+    values: Mapping[str, object],
+    most: int,
+) -> _Fetched:
+    done = connection.execute(statement, values)
+    return done.description or [], done.fetchmany(most + 1) if most else done.fetchall()
+
+
+def _run(connection: DuckDBPyConnection, question: Callable[[], _Fetched], seconds: float) -> _Fetched:
+    """Run a question in a thread of its own: Ctrl-C does not reach DuckDB, and would be seen only when it is done.
+
+    Raises:
+        TaskstateError: code "usage": it took too long.
+    """
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(1) as thread:
+        asked = thread.submit(question)
+        try:
+            return asked.result(seconds or None)
+        except TimeoutError as error:
+            connection.interrupt()
+            message = f"the question took longer than {seconds:g} s"
+            raise TaskstateError(message, help="ask for less, or give a larger --timeout", code="usage") from error
+        except BaseException:
+            connection.interrupt()
+            raise
+
+
+def parquet(answer: Answer, rows: Path, made: Path) -> None:
+    """Write an answer, which stands in a file of NDJSON, as Parquet."""
+    columns = {
+        name: "VARCHAR" if type_ == _UNTYPED else type_
+        for name, type_ in zip(answer.columns, answer.types, strict=True)
+    }
+    with filling(":memory:") as connection:
+        read_json(connection, rows, columns).write_parquet(str(made), compression="zstd")
+
+
+def _question(connection: DuckDBPyConnection, sql: str) -> Any:  # noqa: ANN401 - DuckDB's own type is not exported
+    """Return the one statement of a text, which must ask and not do."""
+    statements = connection.extract_statements(sql)
+    if len(statements) != 1:
+        what = "no statement" if not statements else f"{len(statements)} statements"
+        raise TaskstateError(f"this SQL has {what}", help="give exactly one SELECT", code="usage")
+    kind = statements[0].type.name
+    if kind not in _QUESTIONS:
+        help_ = "an index can only be asked: begin with SELECT, FROM, WITH or EXPLAIN"
+        raise TaskstateError(f"a statement of kind {kind} is not a question", help=help_, code="usage")
+    return statements[0]
+
+
+def _require_parameters(wanted: Sequence[str], given: Mapping[str, object]) -> None:
+    for name in sorted(set(wanted) - set(given)):
+        raise TaskstateError(f"the SQL needs ${name}", help=f"give it: `--param {name}=VALUE`", code="usage")
+    for name in sorted(set(given) - set(wanted)):
+        raise TaskstateError(f"the SQL has no ${name}", help=f"leave out `--param {name}=…`", code="usage")
+
+
+def _refused(error: Exception) -> TaskstateError:
+    """Return what DuckDB says in one line, with what to do about it."""
+    import duckdb
+
+    if isinstance(error, duckdb.OutOfMemoryException):
+        help_ = "ask for less, or set `memory-mb` of `[query]` in the configuration higher"
+        return TaskstateError("the question needs more memory than it may take", help=help_, code="usage")
+    if isinstance(error, duckdb.PermissionException):
+        message = "SQL can read the tables of the index, and no file"
+        return TaskstateError(message, help="`taskstate query --schema` lists the tables", code="usage")
+    help_ = "`taskstate query --schema` lists tables and columns"
+    return TaskstateError(f"the SQL is refused: {_cause(error)}", help=help_, code="usage")
+
+
+def _cause(error: Exception) -> str:
+    found = re.match(_CAUSE, str(error))
+    return one_line(found[1] if found else str(error))[:_LONGEST_CAUSE]
