@@ -96,8 +96,10 @@ def here(workspace: Workspace, rules: Rules, records: Sequence[Record]) -> tuple
 
 
 def changed(tasks: Sequence[Task], style: Style) -> tuple[Changed, ...]:
-    """Return the tasks that came in before and of which the source says something else now."""
-    return tuple(_changed(each, style) for each in tasks if each.is_known and each.was != each.sha)
+    """Return the tasks that came in before and of which the source says something else now, or which get a subtask."""
+    new = {each.id for each in tasks if not each.is_known}
+    known = (each for each in tasks if each.is_known)
+    return tuple(_changed(each, style) for each in known if each.was != each.sha or not new.isdisjoint(each.subtasks))
 
 
 def _changed(task: Task, style: Style) -> Changed:
@@ -188,19 +190,34 @@ def _differs(task: Task, state: TaskState, lines: Counter[str]) -> str:
 
 
 def _differing(task: Task, state: TaskState) -> Iterator[str]:
+    record = task.record
     if task.title != state.title:
         yield f"title: {task.title}"
     if task.status != state.status and (task.status != CREATED or state.status in CLOSED):  # work has begun here
         yield f"status: {task.status}"
     priority = task.values.get("priority", "")
-    if priority != (state.text("priority") or "") and (priority or not task.record.absent):
+    if priority != (state.text("priority") or "") and (priority or not record.absent):
         yield f"priority: {priority or 'none'}"
+    yield from () if record.files else _related(task, state)
     pairs, new = _paired(task, state)
     if new:
         yield f"new features: {', '.join(each.id for each in new)}"
     done = [other.id for each, other in pairs if each.done and not other.passes]
     if done:
         yield f"done there: {', '.join(done)}"
+
+
+def _related(task: Task, state: TaskState) -> Iterator[str]:
+    """Yield the relations that the source gives a task and that are others here."""
+    pairs = {
+        "depends_on": (task.depends_on, state.depends_on),
+        "parent": ((task.parent,), (state.text("parent") or "",)),
+        "subtasks": (task.subtasks, state.subtasks),
+    }
+    for key, (there, own) in pairs.items():
+        said = ", ".join(there)
+        if {*there} != {*own} and (said or not task.record.absent):
+            yield f"{key}: {said or 'none'}"
 
 
 def gone(tasks: Sequence[Task], here: Sequence[Known], rules: Rules, left: Collection[str]) -> Iterator[Told]:

@@ -34,7 +34,7 @@ def require_whole(task: Task, written: Written) -> None:
         TaskstateError: code "unsafe"; the message names what would get lost.
     """
     gone = lacking(task.record.said, task.record.became, lines_of(written.text, *(text for _, text in written.others)))
-    require_conserved(f"{task.record.place}: {task.record.id}", gone, ())
+    require_conserved(task.record.id, gone, ())
 
 
 def lines_of(text: str, *others: str) -> Counter[str]:

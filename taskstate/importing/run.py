@@ -11,7 +11,7 @@ from taskstate.exporting.items import texts_in
 from taskstate.importing import again, into, write
 from taskstate.importing.conserve import require_whole
 from taskstate.importing.planning.plan import plan
-from taskstate.importing.planning.tasks import Plan, Task, records_in
+from taskstate.importing.planning.tasks import Plan, Task, records_in, sha_of
 from taskstate.importing.reading.sources import MAX_RECORDS, Source
 from taskstate.importing.reading.values import MAX_TEXT
 from taskstate.importing.records import Count, Left, Options, Other, Record, Refused, Told
@@ -236,11 +236,11 @@ def _planned(
         for task in (each for each in planned.tasks if not each.is_known):
             known = before.get(task.id)  # most are as they were in the round before
             results[task.id] = known if known and known[0] == task else (task, _written(style, ask, task))
-        faulty = {task.record.place: each for task, each in results.values() if isinstance(each, Refused)}
+        faulty = {(task.record.place, task.sha): each for task, each in results.values() if isinstance(each, Refused)}
         if not faulty:
             break
         found[Refused] += faulty.values()
-        records = [each for each in records if each.place not in faulty]
+        records = [each for each in records if (each.place, sha_of(each)) not in faulty]
     made = {task.id: (task, each) for task, each in results.values() if isinstance(each, Written)}
     files_, warnings = list[Written](), list[str]()
     for task, each in made.values():
@@ -277,12 +277,12 @@ def _written(style: Style, ask: Ask, task: Task) -> Written | Refused:
     source = ask.source.origin_of(task.record.place)
     try:
         result = as_it_was(style.workspace, task) if task.record.files else written(style, task, source)
+        if not task.record.files:
+            require_whole(task, result)
     except TaskstateError as error:
         return refuse(code=error.code, why=error.message)
-    if not task.record.files:
-        require_whole(task, result)
-    own = [(path, text.encode()) for path, text in result.all if names.own_file(path)]
-    found = (each.diagnostic for path, data in own for each in engine.findings(data, path, style.workspace.config))
+    own = [(text, path) for path, text in result.all if names.own_file(path)]
+    found = (each for text, path in own for each in engine.check(text, path, style.workspace.config))
     first = next((each for each in found if each.severity == ERROR and each.code != _CREDENTIAL), None)
     if first:
         return refuse(code="not-sound", why=f"what it becomes would not be sound: {first.code} {first.message}")

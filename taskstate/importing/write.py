@@ -82,9 +82,9 @@ def write(workspace: Workspace, plan: Plan, request: Request) -> None:
             is_new = isinstance(each, journal.Create)
             old = "" if is_new else files.read(workspace.root / each.path).decode()
             last[each.path] = (files.digest(each.data), old)
-    keeping.carry_out(workspace, plan, request.metadata.now)
-    if workspace.private.write:
+    if workspace.private.write:  # before the step: one that is interrupted is finished by the next command
         files.replace_private(workspace.private.write / _LAST, json.dumps(last, sort_keys=True).encode())
+    keeping.carry_out(workspace, plan, request.metadata.now)
 
 
 def undo(workspace: Workspace, request: Request) -> Undone:

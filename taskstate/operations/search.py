@@ -11,8 +11,12 @@ from taskstate.syntax.spans import one_line
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from taskstate.operations.call import Call
     from taskstate.operations.operation import TaskId
+
+_MOST = 200  # lines on a terminal: a pipe gets all
 
 
 class Search(NamedTuple):
@@ -35,9 +39,24 @@ def search(call: Call, asked: Search) -> Result:
     call.report_all_damage(result.unreadable)
     if call.as_data:
         return Result({"found": [each.shape for each in result.found], "unreadable": list(result.unreadable)}, "")
-    lines = [f"{one_line(os.path.join(each.worktree, each.path))}:{each.number}: {each.line}" for each in result.found]
-    labels = (f" [{each.branch}]" if each.branch else "" for each in result.found)
-    return Result(None, "\n".join(map(operator.add, lines, labels)) or "no file says that", is_in_rows=True)
+    is_cut = len(result.found) > _MOST and call.screen.is_live
+    shown = result.found[:_MOST] if is_cut else result.found
+    lines = [f"{one_line(os.path.join(each.worktree, each.path))}:{each.number}: {each.line}" for each in shown]
+    labels = (f" [{each.branch}]" if each.branch else "" for each in shown)
+    text = "\n".join(
+        (*map(operator.add, lines, labels), *(_rest(call, asked, len(result.found) - _MOST) if is_cut else ()))
+    )
+    return Result(None, text or "no file says that", is_in_rows=True)
+
+
+def _rest(call: Call, asked: Search, hidden: int) -> Iterator[str]:
+    """Yield how many lines are not shown, with the command that shows them."""
+    from taskstate.messages import quoted
+    from taskstate.views.layout import more
+
+    task = f"--task {quoted(asked.task)} " if asked.task else ""
+    text = f"-- {quoted(asked.text)}" if asked.text.startswith("-") else quoted(asked.text)
+    return more(f"{hidden} more lines", f"search {task}{text} | less", call.screen)
 
 
 OPERATIONS = (Operation("search", "find a text in the files of all tasks", search, Search),)

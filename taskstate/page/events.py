@@ -6,12 +6,14 @@ What changed is said by its id and nothing else; a page then reads its own addre
 from __future__ import annotations
 
 import asyncio
+import os
 from contextlib import suppress
 from threading import Lock
 
 from taskstate.errors import TaskstateError
 from taskstate.model import names
 from taskstate.page.reading import Reading
+from taskstate.storage.git import client as git
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.views.repository import trees_of
 from taskstate.workspace import watching
@@ -96,10 +98,11 @@ class Changes:
     async def _watch_worktrees(self) -> None:
         """Watch until there may be other worktrees."""
         workspaces = await asyncio.to_thread(self._workspaces)
+        known = {str(at.git_dir) for at in (git.folders(each.root) for each in workspaces) if at}
         async for paths in watching.changes(workspaces, self._stop):
             self._is_watching = True
             self._tell(filter(None, map(task_of, paths)))
-            if any(map(_moves_worktrees, paths)):
+            if any(_moves_worktrees(each, known) for each in paths):
                 break
         self._is_watching = False
 
@@ -150,7 +153,13 @@ def task_of(path: str) -> str:
     return own.id if own and own.id and names.is_id(own.id) else ""  # a name of a file may hold anything
 
 
-def _moves_worktrees(path: str) -> bool:
-    """Return whether other worktrees, or other folders in them, may have to be watched after this change."""
-    *_, folder, name = ("", *path.split("/"))
-    return name in CONFIG_FILES or folder == "worktrees"
+def _moves_worktrees(path: str, known: set[str]) -> bool:
+    """Return whether other worktrees, or other folders in them, may have to be watched after this change.
+
+    Git makes a worktree's own folder at first, and writes its index there when its files stand. Those of worktrees that
+    are watched are `known`.
+    """
+    folder, name = os.path.split(path)
+    above, folder_name = os.path.split(folder)
+    is_half_made = os.path.basename(above) == "worktrees" and folder not in known
+    return name in CONFIG_FILES or folder_name == "worktrees" or is_half_made

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from contextlib import closing, contextmanager
 from itertools import chain, count
+from math import ceil
 
 from taskstate.errors import TaskstateError
 from taskstate.query import tables
@@ -36,6 +37,7 @@ _UNTYPED = '"NULL"'  # the type of a column in which there is nothing else
 _NO_SPILLING: dict[str, str | bool | int | float | list[str]] = {"temp_directory": ""}
 _CAUSE = r"(?s)\A[A-Za-z ]*Error: (.*?)(?:\n\nLINE \d+:.*|\nLINE \d+:.*)?\Z"
 _LONGEST_CAUSE = 300
+_LISTEN = 0.2  # seconds between two looks for a signal: one that comes as a wait begins does not end that
 
 
 class Bounds(NamedTuple):
@@ -188,19 +190,18 @@ def _run(connection: DuckDBPyConnection, question: Callable[[], _Fetched], secon
     Raises:
         TaskstateError: code "usage": it took too long.
     """
-    from concurrent.futures import ThreadPoolExecutor
+    from concurrent.futures import ThreadPoolExecutor, wait
 
     with ThreadPoolExecutor(1) as thread:
         asked = thread.submit(question)
         try:
-            return asked.result(seconds or None)
-        except TimeoutError as error:
-            connection.interrupt()
+            for _ in range(ceil(seconds / _LISTEN)) if seconds else count():
+                if wait((asked,), _LISTEN).done:
+                    return asked.result()
             message = f"the question took longer than {seconds:g} s"
-            raise TaskstateError(message, help="ask for less, or give a larger --timeout", code="usage") from error
-        except BaseException:
-            connection.interrupt()
-            raise
+            raise TaskstateError(message, help="ask for less, or give a larger --timeout", code="usage")
+        finally:
+            connection.interrupt()  # where it is still being asked
 
 
 def parquet(answer: Answer, rows: Path, made: Path) -> None:

@@ -13,7 +13,7 @@ from taskstate.secrets.values import is_example, is_random, is_shuffled, is_web_
 from taskstate.syntax.patterns import compiled
 from taskstate.syntax.spans import Span
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.validation.credential_signs import SHORTEST, may_be_token
+from taskstate.validation.credential_signs import words_like_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -260,13 +260,9 @@ def _by_mark() -> tuple[tuple[str, Row], ...]:
 
 def tokens_in(text: str) -> Iterator[tuple[Span, str]]:
     """Yield the span of each token that its form tells, with its kind."""
-    end = 0
-    for word in text.split():
-        if len(word) >= SHORTEST and may_be_token(word):
-            start = text.find(word, end)
-            end = start + len(word)
-            yield from _with_prefix(text, Span(start, end))
-            yield from _with_mark(text, word, Span(start, end))
+    for word, span in words_like_tokens(text):
+        yield from _with_prefix(text, span)
+        yield from _with_mark(text, word, span)
 
 
 def _with_prefix(text: str, word: Span) -> Iterator[tuple[Span, str]]:

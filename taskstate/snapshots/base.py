@@ -171,7 +171,7 @@ class SnapshotBase(NamedTuple):
         from taskstate.snapshots import committed_trees  # not where the quick check proves that nothing has changed
 
         if commit not in self.trees:
-            self.trees[commit] = committed_trees.without_ours(self.store, commit, self.workspace.is_ours, self.tree)
+            self.trees[commit] = committed_trees.without_ours(self.workspace, self.store, commit, self.tree)
         return self.trees[commit]
 
     def has(self, tree: str, since: str | None) -> bool:
@@ -256,7 +256,7 @@ def keep_current_tree(workspace: Workspace, loaded: Loaded) -> CurrentTree:
 def keep(current: SnapshotBase, task_id: str) -> None:
     """Keep among the artifacts of a task what HEAD lacks of a working tree that was read already."""
     if not packs.has_tree(current.workspace, task_id, current.tree):
-        changes = current.store.changes(current.store.tree_of(current.head), current.tree)
+        changes = current.store.changes(current.store.tree_of(current.head), current.tree, with_deleted=False)
         folder = packs.tree_folder(current.workspace, task_id, current.tree)
         current.store.pack(sorted({*new_objects(changes), current.tree}), folder)()
 

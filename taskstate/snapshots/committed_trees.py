@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _MOST = 200  # commits that are looked at: each takes some milliseconds
 
 
-def without_ours(store: Store, commit: str, is_ours: Callable[[str], bool], clean: str | None = None) -> str:
+def without_ours(workspace: Workspace, store: Store, commit: str, clean: str | None = None) -> str:
     """Return the id of a commit's tree under the root without taskstate's own files, which is made where it is new.
 
     `clean` is a similar tree that has none of them: what is equal in both need not be listed then.
@@ -37,12 +37,13 @@ def without_ours(store: Store, commit: str, is_ours: Callable[[str], bool], clea
     Raises:
         TaskstateError: code "no-commit": there is no such commit.
     """
-    tree = store.tree_of(commit)
+    # The folder at once, and not each of the thousands of files in it.
+    tree = store.without(store.tree_of(commit), [os.fsencode(workspace.config.root)])
     if clean is None:
-        ours = [os.fsencode(path) for path in store.paths(tree, ()) if is_ours(path)]
+        ours = [os.fsencode(path) for path in store.paths(tree, ()) if workspace.is_ours(path)]
     else:
         changes = store.changes(tree, clean)
-        ours = [each.path for each in changes if each.old_mode != TREE and is_ours(os.fsdecode(each.path))]
+        ours = [each.path for each in changes if each.old_mode != TREE and workspace.is_ours(os.fsdecode(each.path))]
     return store.without(tree, ours)
 
 
@@ -58,7 +59,7 @@ def base_tree(
         return delta.base_tree
     if re.fullmatch(OBJECT_ID, commit or ""):
         try:
-            return tree_of(str(commit)) if tree_of else without_ours(store, str(commit), workspace.is_ours)
+            return tree_of(str(commit)) if tree_of else without_ours(workspace, store, str(commit))
         except TaskstateError as error:
             if error.code != "no-commit":
                 raise
@@ -80,7 +81,7 @@ def is_committed(workspace: Workspace, store: Store, tree: str, since: str | Non
     clean = None
     for commit in _candidates(workspace, since):
         with suppress(TaskstateError):  # a shallow or partial clone lacks some of them
-            clean = without_ours(store, commit, workspace.is_ours, clean)
+            clean = without_ours(workspace, store, commit, clean)
             if clean == tree:
                 return True
     return False

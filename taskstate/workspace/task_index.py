@@ -272,4 +272,5 @@ def _values(workspace: Workspace, text: str, relative: str) -> list[str]:
     document.forget_derived()
     times = (state.text("updated_at") or "", closed)
     turned = json.dumps(turn) if turn else ""
-    return [*front, turned, why, *times, " ".join(state.subtasks), json.dumps(told) if told else ""]
+    told_as = json.dumps(told).replace("  ", r" \u0020") if told else ""  # blanks in a row would become one
+    return [*front, turned, why, *times, " ".join(state.subtasks), told_as]

@@ -10,6 +10,7 @@ from contextlib import suppress
 
 from taskstate.errors import TaskstateError
 from taskstate.model import names
+from taskstate.storage import files
 from taskstate.storage import folders as disk
 from taskstate.storage.git import client as git
 from taskstate.typed import TYPE_CHECKING
@@ -42,7 +43,7 @@ async def changes(workspaces: tuple[Workspace, ...], stop: asyncio.Event) -> Asy
         while folders and not stop.is_set():
             async for changed in _changes_in(folders, stop):
                 yield frozenset(path for _, path in changed)
-                if changed and _folders(workspaces) != folders:
+                if _folders(workspaces) != folders:  # also those that came before the others were watched
                     break
             folders = _folders(workspaces)
     except BaseExceptionGroup as error:
@@ -90,6 +91,8 @@ def _folders(workspaces: tuple[Workspace, ...]) -> frozenset[str]:
         folders |= {each.root, each.state_root, each.tasks, each.state_root / "archives", each.state_root / "handoffs"}
         at = git.folders(each.root)
         folders |= {*(at or ())} | {each / name for each in (at or ())[1:] for name in _OF_GIT}
+        if at:  # of a worktree that is being made, too
+            folders |= {at.common_dir / "worktrees" / name for name in files.names(at.common_dir / "worktrees")}
         with suppress(TaskstateError):  # the check tells what cannot be listed
             folders |= {path.parent for path in each.own_files()}
     return frozenset(str(folder) for folder in folders if disk.is_folder(folder))

@@ -10,6 +10,7 @@ import pytest
 
 from taskstate.workspace import listing
 from tests.importing.test_bad_input import issue, written
+from tests.support.crashing import forks, killed_at_step
 from tests.support.place import tree
 
 if TYPE_CHECKING:
@@ -36,6 +37,45 @@ def test_an_issue_that_was_closed_later_is_told(cli: Cli, tmp_path: Path) -> Non
     cli.ok("import", "github", written(tmp_path, issue(1), issue(2)))
     done = cli.json("import", "github", written(tmp_path, issue(1, state="CLOSED"), issue(2)), status=1)
     assert [each["why"] for each in done["records"]] == ["changed: status: complete", "unchanged"]
+
+
+def test_relations_that_changed_are_told_and_not_taken_over(cli: Cli, tmp_path: Path) -> None:
+    """Blockers and parents that came or went, and a new child; also where nothing else changed."""
+    related: dict[str, Any] = {"blockedBy": [{"number": 1}], "parent": {"number": 3}}
+    cli.ok("import", "github", written(tmp_path, issue(1), issue(2, **related), issue(3)))
+    assert {each["why"] for each in cli.json("import", "github", tmp_path / "issues.json")["records"]} == {"unchanged"}
+    before = tree(cli.place.root)
+    other: dict[str, Any] = {"blockedBy": [{"number": 3}], "parent": {"number": 1}}
+    path = written(tmp_path, issue(1), issue(2, **other), issue(3))
+    said = [each["why"] for each in cli.json("import", "github", path, status=1)["records"]]
+    assert said == ["unchanged", "changed: depends_on: 3, parent: 1", "unchanged"]
+    assert tree(cli.place.root) == before
+    path = written(tmp_path, issue(1), issue(2, **related), issue(3), issue(4, parent={"number": 3}))
+    said = [each["why"] for each in cli.json("import", "github", path, status=1)["records"]]
+    assert said == ["unchanged", "unchanged", "changed: subtasks: 2, 4", ""]
+
+
+@forks
+def test_a_run_that_was_killed_while_writing_can_be_taken_back(cli: Cli, tmp_path: Path) -> None:
+    """The next command finishes what was begun, and `--undo` removes all of it."""
+    path = written(tmp_path, issue(1), issue(2))
+    assert killed_at_step(lambda: cli("import", "github", path), 2)
+    assert [each["id"] for each in cli.json("list")] == ["1", "2"]
+    cli.ok("import", "--undo")
+    assert cli.json("list") == []
+
+
+def test_an_id_with_odd_blanks_is_known_again(cli: Cli, tmp_path: Path) -> None:
+    """Two in a row, in an id and in the name of a file: a second run makes no second task."""
+    entry = {"subject": "T", "description": "", "status": "pending", "blocks": [], "blockedBy": []}
+    for number, each in enumerate(("a  b", "c   d", "e: f ")):
+        (tmp_path / f"{number}  x.json").write_text(json.dumps({"id": each, **entry}), encoding="utf-8")
+    paths = sorted(tmp_path.glob("*.json"))
+    cli.ok("import", "claude-tasks", *paths)
+    before = tree(cli.place.root)
+    done = cli.json("import", "claude-tasks", *paths)
+    assert [each["why"] for each in done["records"]] == ["unchanged"] * 3
+    assert tree(cli.place.root) == before
 
 
 def test_new_features_and_comments_of_a_known_task_are_added(cli: Cli, tmp_path: Path) -> None:

@@ -263,3 +263,22 @@ def test_a_wrong_map_is_refused(text: str, said: str, cli: Cli, tmp_path: Path) 
     path = tmp_path / "map.toml"
     path.write_text(text, encoding="utf-8")
     assert said in cli.refused("import", "github", written(tmp_path, issue(1)), "--map", path)
+
+
+def test_a_record_that_would_lose_a_line_is_refused_and_the_others_come_in(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One of many must not keep the rest out; the dry run tells the same, and what would be lost is named."""
+
+    def lacking_one(said: object, *_: object) -> list[str]:
+        return ["the line"] if "Two" in str(said) else []
+
+    monkeypatch.setattr("taskstate.importing.conserve.lacking", lacking_one)
+    path = written(tmp_path, issue(1), issue(2, "Two"), issue(3, body="Depends on #2"))
+    planned = cli.json("import", "github", path, "--dry-run", status=1)
+    done = cli.json("import", "github", path, status=1)
+    assert {key: planned[key] for key in done} == done
+    assert (done["counts"]["task"], done["counts"]["refused"]) == (2, 1)
+    why = next(each["why"] for each in done["records"] if each["outcome"] == "refused")
+    assert why == "unsafe: 2 cannot be taken over, since these lines would get lost: the line"
+    assert cli("lint", "--against", "none").status == 0

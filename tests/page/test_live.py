@@ -100,8 +100,10 @@ def touching(path: Path) -> Iterator[None]:
 
 def heard_of(stream: Stream, wanted: set[str]) -> None:
     """Listen until all of these have been heard of."""
-    while wanted:
+    until = time.monotonic() + PATIENCE
+    while wanted and time.monotonic() < until:
         wanted = wanted - stream.next()
+    assert not wanted
 
 
 def test_a_change_on_disk_is_told_by_its_task(shop: Site) -> None:
@@ -151,6 +153,18 @@ def test_a_new_worktree_is_watched(shop: Site) -> None:
     with listening(shop) as stream:
         git(shop.root, "worktree", "add", "-q", "-b", "later", str(other))
         with touching(task_file(other, "18")):  # it is watched soon
+            heard_of(stream, {"18"})
+
+
+def test_a_worktree_is_watched_whose_files_come_later(shop: Site) -> None:
+    """Git names a worktree before its files stand: a slow checkout is waited for."""
+    other = shop.root.parent / "slow"
+    with listening(shop) as stream:
+        git(shop.root, "worktree", "add", "-q", "--no-checkout", "-b", "slow", str(other))
+        for _ in range(3):  # that one more is there is heard of, and all are watched again
+            stream.until("23")
+        git(other, "reset", "-q", "--hard")
+        with touching(task_file(other, "18")):
             heard_of(stream, {"18"})
 
 

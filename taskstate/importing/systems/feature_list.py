@@ -106,6 +106,12 @@ def _is_done(value: object) -> bool:
     return str(value).strip().casefold() in _DONE
 
 
+def _said(taking: Taking, key: str) -> object:
+    """Return whether an entry says that it passes; what is neither yes nor no stays among its fields."""
+    value = taking.get(key)
+    return taking.pop(key, None) if _is_done(value) or str(value).strip().casefold() in _OPEN else None
+
+
 def _features(
     source: Source, file: Record, entries: Sequence[tuple[object, Place]], logs: Sequence[str], *, is_split: bool
 ) -> Iterator[Found]:
@@ -180,7 +186,7 @@ def _task(taking: Taking, place: Place, project: str) -> Record | Refused:
     if not title.strip():
         return _empty(place)
     wanted = taking.pop(next(filter(taking.get, _CRITERIA), ""), None)
-    passes = taking.pop("passes", None)
+    passes = _said(taking, "passes")
     after = [*map(str, taking.list("dependencies") or taking.list("depends_on"))]
     return Record(
         **texts | {"id": texts["id"] or slug(title), "title": title},
@@ -203,7 +209,7 @@ def _criteria(value: object) -> tuple[Part, ...]:
     for each in value if isinstance(value, list) else str(value or "").split("\n"):
         taking = Taking(each if isinstance(each, dict) else {"text": str(each)})
         text = taking.text("text", "description", "criterion", "title", "name")
-        done = _is_done(taking.pop("passes", None) or taking.pop("done", None))
+        done = True in [_is_done(_said(taking, key)) for key in ("passes", "done")]
         notes = [line for key, rest in taking.fields().items() for line in _lines(key, rest)]
         found += [Part(text, done, notes="\n".join(notes))] if text.strip() else []
     return tuple(found)

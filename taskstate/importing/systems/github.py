@@ -30,8 +30,19 @@ _TEXTS |= {
     "closed_at": "closedAt closed_at",
 }
 _TOLD = frozenset({"not_planned", "duplicate"})
-_GH = ("body", "labels", "assignees", "author", "milestone", "comments", "createdAt", "closedAt", "stateReason")
-_REST = ("body", "labels", "assignees", "user", "milestone", "created_at", "closed_at")
+_GH = (
+    "state",
+    "body",
+    "labels",
+    "assignees",
+    "author",
+    "milestone",
+    "comments",
+    "createdAt",
+    "closedAt",
+    "stateReason",
+)
+_REST = ("state", "body", "labels", "assignees", "user", "milestone", "created_at", "closed_at")
 _LINKS = re.compile(r"(?im)\b(?:depends on|blocked by|requires)\b:?((?:[\s,]|and|&|[\w.-]*/?[\w.-]*#\d+)+)")
 _REFERENCE = re.compile(r"(?:(?<![\w./-])([\w.-]{1,100}/[\w.-]{1,100}))?#(\d{1,9})")
 _REPOSITORY = r"(.+)/(?:issues|pull)/\d+(?:$|[#?])"
@@ -86,6 +97,7 @@ def _record(taking: Taking, place: Place) -> Record:
     notes = comments_in(taking.list("comments"))
     blockers, children = (_references(taking.pop(key, None)) for key in ("blockedBy", "subIssues"))
     parent = _references([taking.pop("parent", None) or taking.pop("parent_issue_url", None)])
+    related = (*blockers, *parent, *children)
     kept = {
         "author": name_in(taking.pop("user", None)) or name_in(taking.pop("author", None)),
         "assignees": people,
@@ -95,11 +107,18 @@ def _record(taking: Taking, place: Place) -> Record:
         "stateReason": reason if reason in _TOLD else "",
         "url": taking.text("html_url", "url"),
     }
-    kept |= {key: rest for key, rest in taking.fields().items() if key not in _MACHINE and not key.endswith("_url")}
+    first = name_in(taking.pop("assignee", None))  # of REST: it stands among the assignees, too
+    kept |= {"assignees": people or [*filter(None, [first])]}
+    kept |= {
+        key: name_in(rest) if isinstance(rest, dict) and "login" in rest else rest
+        for key, rest in taking.fields().items()
+        if key not in _MACHINE and not key.endswith("_url")
+    }
+    kept = {key: rest for key, rest in kept.items() if rest not in (None, "", [], {}, 0)}
     return Record(
         **texts,
         place=place,
-        said=[texts["title"], body, milestone, kept, [note.text for note in notes], state],
+        said=[texts["title"], body, milestone, kept, [note.text for note in notes], state, *related],
         status=status,
         state=state,
         epic=milestone,
@@ -109,9 +128,9 @@ def _record(taking: Taking, place: Place) -> Record:
         parent=next(iter(parent), ""),
         subtasks=tuple(dict.fromkeys((*children, *listed))),
         labels=tuple(labels),
-        fields={key: rest for key, rest in kept.items() if rest not in (None, "", [], {}, 0)},
+        fields=kept,
         notes=notes,
-        became=(state, *(f"#{each}" for each in listed)),
+        became=(state, *(f"#{each}" for each in listed), *related),
     )
 
 

@@ -125,8 +125,10 @@ class Store:
             tree = object_id
         return tree
 
-    def changes(self, old: str, new: str) -> tuple[TreeEntry, ...]:
+    def changes(self, old: str, new: str, *, with_deleted: bool = True) -> tuple[TreeEntry, ...]:
         """Return what differs between two trees, including the trees below them, sorted by path.
+
+        What only `old` has may be of no interest: of one without our own files that is the most by far.
 
         Raises:
             GitFailed: a tree does not exist.
@@ -135,6 +137,7 @@ class Store:
             return ()
         # -t lists the changed trees too: a pack of the new objects needs them.
         args = ["diff-tree", "-r", "-t", "-z", "--raw", "--no-renames", "--no-abbrev"]
+        args += [] if with_deleted else ["--diff-filter=d"]
         fields = self._run([*args, "--end-of-options", old, new]).split(b"\0")
         return tuple(_parse_entry(*pair) for pair in zip(fields[0::2], fields[1::2], strict=False))
 

@@ -66,6 +66,7 @@ _DROPPED = (
 )
 _CHUNK = 64 * 1024
 _PAUSE = 0.01  # seconds
+_LISTEN = 0.2  # seconds after which a wait looks for a signal: one that comes as it begins to wait does not wake Python
 _MAX_MESSAGE = 300
 _MUCH = "list what is not part of the project in .gitignore, or set `root` in taskstate.toml to a smaller part of it"
 _PARTIAL = rb"(?im)^[ \t]*(?:promisor[ \t]*(?:=[ \t]*true[ \t]*)?\r?$|partialclone[ \t]*=)"
@@ -240,7 +241,8 @@ def start(
             ended.set()
 
     def wait() -> bytes:
-        ended.wait()  # not for the thread: where Ctrl-C interrupts that, Python takes it for one that has ended
+        while not ended.wait(_LISTEN):  # not for the thread: after Ctrl-C in that, Python takes it for an ended one
+            continue
         _awaited.pop(ended, None)
         for error in errors:
             raise error

@@ -150,16 +150,16 @@ def tree_id(root: Path, is_ours: Callable[[str], bool], *, folder: str = "") -> 
     if git.toplevel(root) is None:
         return None
     with scratch(root) as place:
-        ours = update_index(place, is_ours, folder)
+        ours = b"".join(name + b"\0" for name in update_index(place, is_ours, folder))
+        if folder:
+            ours += place.run(["ls-files", "-z", "--cached", "--", f":(literal){folder}"])
         if ours:
-            place.run(
-                ["update-index", "-z", "--force-remove", "--stdin"], stdin=b"".join(name + b"\0" for name in ours)
-            )
+            place.run(["update-index", "-z", "--force-remove", "--stdin"], stdin=ours)
         return write_tree(place)
 
 
 def update_index(place: Scratch, is_ours: Callable[[str], bool], folder: str) -> tuple[bytes, ...]:
-    """Stage all files in the temporary index as they are now, and return the paths of our own files in it."""
+    """Stage all files in the temporary index as they are now; return the state folder and our own files beside it."""
     sparse = ("--sparse",) if _is_sparse(place.folders) else ()
     _clear_index_flags(place)
     try:
@@ -171,7 +171,8 @@ def update_index(place: Scratch, is_ours: Callable[[str], bool], folder: str) ->
             help_ = "have git ignore it, make a commit in it, or add it as a submodule"
             raise GitFailed(message, help=help_) from error
         raise GitFailed(error.message, help="fix that, or have git ignore the file") from error
-    return _own_paths(place.run(["ls-files", "-z", "--cached", "--", *_own_pathspecs(place.root, folder)]), is_ours)
+    listed = place.run(["ls-files", "-z", "--cached", "--", *_own_pathspecs(place.root, folder)])
+    return _own_paths(listed, is_ours, folder)
 
 
 def _add_all(place: Scratch, command: tuple[str, ...], folder: str) -> None:
@@ -209,9 +210,10 @@ def _clear_index_flags(place: Scratch) -> None:
             place.run(["update-index", option, "-z", "--stdin"], stdin=b"".join(name + b"\0" for name in names))
 
 
-def _own_paths(listed: bytes, is_ours: Callable[[str], bool]) -> tuple[bytes, ...]:
-    """Return the paths of our own files among those in git's output."""
-    return tuple(name for name in listed.split(b"\0") if name and is_ours(os.fsdecode(name)))
+def _own_paths(listed: bytes, is_ours: Callable[[str], bool], folder: str) -> tuple[bytes, ...]:
+    """Return the state folder, which is ours as a whole, and the paths of our own files among those in git's output."""
+    found = (name for name in listed.split(b"\0") if name and is_ours(os.fsdecode(name)))
+    return (*filter(None, [os.fsencode(folder)]), *found)
 
 
 def write_tree(place: Scratch) -> str:
@@ -243,7 +245,7 @@ def refused_paths(place: Scratch, objects: Mapping[str, str]) -> tuple[str, ...]
 
 
 class StagedTree(NamedTuple):
-    """The user's index under the root: its tree id, None while a file is in conflict, and our own files in it."""
+    """The user's index under the root: its tree id, None while a file is in conflict, and what of it is ours."""
 
     tree: str | None
     ours: tuple[bytes, ...]
@@ -265,7 +267,7 @@ def start_staged_tree(place: Scratch, is_ours: Callable[[str], bool], folder: st
     tree = git.start([*_ISOLATED, "write-tree", "--missing-ok", *where], place.root, env=env)
 
     def wait() -> StagedTree:
-        ours = _own_paths(listing(), is_ours)
+        ours = _own_paths(listing(), is_ours, folder)
         try:
             return StagedTree(tree().decode("ascii").strip(), ours)
         except GitFailed:
@@ -360,9 +362,9 @@ def status_entries(report: bytes) -> tuple[tuple[bytes, bytes], ...]:
 
 
 def _own_pathspecs(root: Path, folder: str) -> tuple[str, ...]:
-    """Return pathspecs that match at least all that is left out; none, which means all files, if `folder` is empty."""
-    others = (folder, *git.worktrees_inside(root))
-    return (*git.OWN_PATTERNS, *(f":(literal){each}" for each in others)) if folder else ()
+    """Return pathspecs of at least what is left out beside `folder`; none, which means all files, if that is empty."""
+    others = (f":(literal){each}" for each in git.worktrees_inside(root))
+    return (*git.OWN_PATTERNS, *others, f":(exclude,literal){folder}") if folder else ()
 
 
 def _pathspecs_without(root: Path, folder: str) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ import pytest
 
 from taskstate.storage import programs
 from taskstate.views import search
+from tests.support.terminal import seen
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Cli
@@ -188,3 +190,15 @@ def test_thousands_of_files_are_searched_as_few_are(place: Place, monkeypatch: p
         "found": [each.shape for each in expected.found],
         "unreadable": [*expected.unreadable],
     }
+
+
+@pytest.mark.parametrize("words", [("a needle",), ("--task", "101", "needle"), ("--", "-needle")])
+def test_a_terminal_gets_the_first_lines(cli: Cli, place: Place, words: tuple[str, ...]) -> None:
+    """Of thousands it says how many more there are, and the command that shows them; a pipe gets each."""
+    said = (word for number in range(300) for word in ("--did", f"found a needle-needle {number}"))
+    cli.ok("session", "add", "101", *said, "--state", "fine", "--next", "go on")
+    lines = cli.ok("search", *words).splitlines()
+    status, written = seen((sys.executable, "-m", "taskstate", "search", *words), cwd=place.root)
+    *shown, last = written.splitlines()
+    assert (status, len(lines), shown) == (0, 300, lines[:200])
+    assert last == f"\u2026 100 more lines: `taskstate {shlex.join(('search', *words))} | less`"
