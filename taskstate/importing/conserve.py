@@ -59,7 +59,7 @@ def lacking(said: object, became: Iterable[str], stands: Counter[str]) -> list[s
     wanted -= Counter(filter(None, map(_bare, became)))
     gone = wanted - stands
     whole = "\n".join(stands.elements()) if gone else ""
-    return [line for line in gone if whole.count(line) < wanted[line] and line not in whole]
+    return [line for line in gone if line not in whole]
 
 
 def _value(line: str) -> str:

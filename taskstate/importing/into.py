@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from taskstate.errors import TaskstateError
+from taskstate.model.statuses import CREATED
 from taskstate.syntax import escaping
 from taskstate.syntax.edits import apply
 from taskstate.syntax.json_edit import update_json
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from taskstate.workspace.workspace import Loaded, Workspace
     from taskstate.writing.change import Outcome, Request
 
+_KEYS = ("priority", "epic", "created_at", "closed_at")  # of a record, for which a feature has no place
+
 
 def add(workspace: Workspace, task_id: str, tasks: Sequence[Task], request: Request) -> Outcome:
     """Add a feature for each record and each feature of it that is not there; none passes, whatever the source says.
@@ -35,6 +38,14 @@ def add(workspace: Workspace, task_id: str, tasks: Sequence[Task], request: Requ
         return Change(with_features(loaded, new).document.text)
 
     return change(workspace, task_id, job, request)
+
+
+def others(workspace: Workspace, task_id: str, tasks: Sequence[Task]) -> list[str]:
+    """Return the ids of features that are here already and say something else, which they go on saying."""
+    checklist = workspace.load(workspace.locate(task_id)).state.checklist
+    here = {each.id: each.description for each in checklist.features} if checklist else {}
+    wanted = ((each["id"], each["description"]) for task in tasks for each in _features(task))
+    return [own for own, text in wanted if here.get(own, text) != text]
 
 
 def _features(task: Task) -> Iterator[dict[str, Any]]:
@@ -55,7 +66,9 @@ def _texts(task: Task) -> Iterator[str]:
     record = task.record
     yield from (f"after {each}" for each in task.depends_on)
     yield from (record.description, record.summary)
-    yield f"{record.status} in the source" if record.status else ""
+    status = record.status or (task.status if task.status != CREATED else "")
+    yield f"{status} in the source" if status else ""
+    yield from (f"{key}: {getattr(record, key)}" for key in _KEYS if getattr(record, key))
     for part in record.criteria:
         yield f"- [{'x' if part.done else ' '}] {part.text}"
         yield part.notes

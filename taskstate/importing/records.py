@@ -157,7 +157,6 @@ class Options(NamedTuple):
     subtasks: str = "auto"
     tag: str = ""
     into: str = ""
-    confidential: bool = False
 
 
 Found: TypeAlias = "Record | Left | Refused | Told | Other | Count"

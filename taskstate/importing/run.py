@@ -110,7 +110,11 @@ def _into(workspace: Workspace, ask: Ask, found: _Found, request: Request) -> Ru
     planned = plan(found[Record], ask.rules, ())
     part = sum(1 + each.parts(ask.rules.parts & {FEATURE}) for each in planned.tasks)
     everything = sum(records_in(each.record, ask.rules.parts) for each in planned.tasks)
-    shown = _with_found(Plan((), planned.left, planned.refused, ()), found)
+    told = list[Told]()
+    if kept := into.others(workspace, ask.options.into, planned.tasks):
+        why = f"{ask.options.into} has others with the ids {', '.join(kept)}, which stay: `--prefix` gives new ids"
+        told.append(Told("feature-exists", why))
+    shown = _with_found(Plan((), planned.left, planned.refused, told), found)
     counts = _counts(shown, ask.rules) | {"part": part, "kept": everything - part}
     counts["in"] += everything
     result = Run(shown, (), tuple(found[Other]), sum(each.number for each in found[Count]), counts)

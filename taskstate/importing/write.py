@@ -82,9 +82,17 @@ def write(workspace: Workspace, plan: Plan, request: Request) -> None:
             is_new = isinstance(each, journal.Create)
             old = "" if is_new else files.read(workspace.root / each.path).decode()
             last[each.path] = (files.digest(each.data), old)
-    if workspace.private.write:  # before the step: one that is interrupted is finished by the next command
-        files.replace_private(workspace.private.write / _LAST, json.dumps(last, sort_keys=True).encode())
-    keeping.carry_out(workspace, plan, request.metadata.now)
+    place = workspace.private.write / _LAST if workspace.private.write else None
+    if place is None:
+        keeping.carry_out(workspace, plan, request.metadata.now)
+        return
+    before = _read(place)
+    _remember(place, last)  # before the step: one that is killed is finished by the next command
+    try:
+        keeping.carry_out(workspace, plan, request.metadata.now)
+    except TaskstateError:
+        _remember(place, before)
+        raise
 
 
 def undo(workspace: Workspace, request: Request) -> Undone:
@@ -136,6 +144,10 @@ def _let_go(workspace: Workspace, gone: Sequence[str]) -> None:
     if entries:
         name = kept_records.name_for(tuple(entries), batch=False)
         kept_records.keep(workspace.private, transaction.encode((), {"tasks": entries}), name)
+
+
+def _remember(place: Path, last: Mapping[str, tuple[str, str]]) -> None:
+    files.replace_private(place, json.dumps(last, sort_keys=True).encode())
 
 
 def _read(place: Path) -> Mapping[str, tuple[str, str]]:

@@ -36,7 +36,6 @@ class Import(NamedTuple):
     done: str = option("", "what is done there becomes", choices=("complete", "open", "leave"), default="complete")
     tag: Name = option("NAME", "only this tag of the source")
     only: tuple[str, ...] = option("ID", "only these ids of the source", by_comma=True)
-    confidential: bool = switch("import confidential records, too")
     people: bool = switch("keep e-mail addresses")
     duplicates: str = option(
         "", "what becomes of a second record with one id", choices=("refuse", "rename"), default="refuse"
@@ -56,6 +55,7 @@ def import_(call: Call, asked: Import) -> Result:
     """
     from taskstate.importing import report, write
     from taskstate.importing.run import run
+    from taskstate.storage import files
 
     if asked.list:
         return _systems(call)
@@ -63,15 +63,18 @@ def import_(call: Call, asked: Import) -> Result:
         undone = write.undo(call.workspace, call.request())
         return Result(undone._asdict(), write.undone_text(undone, dry_run=call.dry_run))
     ask = _ask(call, asked)
+    place = Path(os.path.abspath(asked.write_map)) if asked.write_map else None
+    if place and files.size(place) is not None:
+        message = f"cannot create {files.shown(place)}: it exists already"
+        raise TaskstateError(message, help="choose another name, or move what is there out of the way", code="exists")
     done = run(call.workspace, ask, call.request())
     call.problems(done.warnings)
     if not done.is_whole:
         return Result(report.data_of(done), report.disagreement(done), status=_DISAGREE)
-    if asked.write_map:
+    if place:
         from taskstate.importing.planning.mapping import written
-        from taskstate.storage import files
 
-        files.create(Path(os.path.abspath(asked.write_map)), written(done.plan.words).encode())
+        files.create(place, written(done.plan.words).encode())
     data = report.data_of(done) | ({"diff": done.diff} if call.dry_run else {})
     shown = " ".join(name for name, _ in ask.source.given) or "standard input"
     text = report.text_of(done, shown, dry_run=call.dry_run, verbose=call.is_verbose)
@@ -110,7 +113,7 @@ def _ask(call: Call, asked: Import) -> Ask:
         only=frozenset(asked.only),
         parts=system.parts,
     )
-    options = Options(asked.split, asked.subtasks, asked.tag, asked.into, confidential=asked.confidential)
+    options = Options(asked.split, asked.subtasks, asked.tag, asked.into)
     return Ask(source, options, rules, asked.show_hidden, asked.people)
 
 

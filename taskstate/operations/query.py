@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import inf
+
 from taskstate.operations.call import usage_error
 from taskstate.operations.operation import Operation, option, positional, switch
 from taskstate.operations.result import Result
@@ -61,8 +63,8 @@ def query(call: Call, asked: Query) -> Result:
 
 
 def _require_sensible(asked: Query) -> None:
-    if asked.limit < 0 or asked.timeout < 0:
-        raise usage_error("query: --limit and --timeout are not below 0", help="leave it out for no bound")
+    if asked.limit < 0 or not 0 <= asked.timeout < inf:
+        raise usage_error("query: --limit and --timeout are numbers from 0 on", help="leave it out for no bound")
     ways = [bool(asked.name and not asked.schema), asked.sql is not None, asked.sql_file is not None]
     if asked.show_sql and not asked.name:
         raise usage_error("query: --show-sql needs the name of a question", help="`taskstate query --list` lists them")

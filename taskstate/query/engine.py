@@ -126,21 +126,28 @@ def locked(path: Path, bounds: Bounds, more: Mapping[str, Path]) -> Iterator[Duc
     """Yield a connection to an index that can only be asked; `more` has tables that are not in it, as NDJSON.
 
     Raises:
-        TaskstateError: code "usage": the bounds are too narrow to work in.
+        TaskstateError: code "usage": the further tables need more memory than a question may take.
     """
     import duckdb
 
     config = _NO_SPILLING | {"memory_limit": f"{bounds.memory_mb}MiB"}
     config |= {"threads": bounds.threads} if bounds.threads else {}
     with closing(duckdb.connect(str(path), read_only=True, config=config)) as connection:
-        for name, file in more.items():
-            connection.execute(tables.create(name).replace("CREATE", "CREATE TEMP", 1))
-            load(connection, name, file, tables.types(name), "temp.")
-        connection.execute("SET TimeZone = 'UTC'")
-        for setting in _LOCKS:
-            connection.execute(f"SET {setting} = false")
-        connection.execute("SET lock_configuration = true")
+        try:
+            _lock(connection, more)
+        except duckdb.Error as error:
+            raise _refused(error) from error
         yield connection
+
+
+def _lock(connection: DuckDBPyConnection, more: Mapping[str, Path]) -> None:
+    for name, file in more.items():
+        connection.execute(tables.create(name).replace("CREATE", "CREATE TEMP", 1))
+        load(connection, name, file, tables.types(name), "temp.")
+    connection.execute("SET TimeZone = 'UTC'")
+    for setting in _LOCKS:
+        connection.execute(f"SET {setting} = false")
+    connection.execute("SET lock_configuration = true")
 
 
 def ask(
@@ -201,7 +208,9 @@ def _run(connection: DuckDBPyConnection, question: Callable[[], _Fetched], secon
             message = f"the question took longer than {seconds:g} s"
             raise TaskstateError(message, help="ask for less, or give a larger --timeout", code="usage")
         finally:
-            connection.interrupt()  # where it is still being asked
+            while not asked.done():  # more than once: DuckDB forgets one that comes before it has begun
+                connection.interrupt()
+                wait((asked,), _LISTEN)
 
 
 def parquet(answer: Answer, rows: Path, made: Path) -> None:
@@ -244,6 +253,9 @@ def _refused(error: Exception) -> TaskstateError:
     if isinstance(error, duckdb.PermissionException):
         message = "SQL can read the tables of the index, and no file"
         return TaskstateError(message, help="`taskstate query --schema` lists the tables", code="usage")
+    if type(error) is duckdb.Error:  # such as a checksum that is wrong: what SQL does has a class of its own
+        help_ = "`taskstate query --rebuild` makes it again"
+        return TaskstateError(f"the index cannot be read: {_cause(error)}", help=help_, code="unreadable")
     help_ = "`taskstate query --schema` lists tables and columns"
     return TaskstateError(f"the SQL is refused: {_cause(error)}", help=help_, code="usage")
 

@@ -95,7 +95,9 @@ def _updated(workspace: Workspace, old: Path | None, made: Path) -> Index:
         return Index(old, 0, len(marks))
     new = made / _FILE
     with engine.filling(new) as connection:
-        _create(connection, old if known is not None else None, [*stale, *gone])
+        _create(connection)
+        if old and known is not None and not _is_copied(connection, old, [*stale, *gone]):
+            stale = [*marks]
         engine.load(connection, "rests_on", written(made, "rests_on", [{"rests_on": rests_on}]), _RESTS_ON)
         found: dict[str, list[Row]] = {name: [] for name in tables.of_files()}
         for each in _read_all(workspace, stale):
@@ -138,15 +140,24 @@ def _known(path: Path, rests_on: str) -> dict[str, str] | None:
     return None
 
 
-def _create(connection: DuckDBPyConnection, old: Path | None, without: list[str]) -> None:
-    """Create all tables, with the rows of the old index but for those of some paths."""
+def _create(connection: DuckDBPyConnection) -> None:
     connection.execute("CREATE TABLE rests_on (rests_on VARCHAR)")
     connection.execute("CREATE TABLE marks (path VARCHAR, mark VARCHAR)")
     for name in tables.of_files():
         connection.execute(tables.create(name))
-    if old:
+
+
+def _is_copied(connection: DuckDBPyConnection, old: Path, without: list[str]) -> bool:
+    """Copy the rows of the old index but for those of some paths; none, and False, where it is damaged."""
+    connection.begin()
+    try:
         for name in ("marks", *tables.of_files()):
             engine.copy(connection, old, name, without)
+    except engine.error():  # a full disk is told when the files are read
+        connection.rollback()
+        return False
+    connection.commit()
+    return True
 
 
 def written(folder: Path, name: str, listed: Iterable[Row]) -> Path:

@@ -97,7 +97,7 @@ def pairs(given: Iterable[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for each in given:
         name, equals, value = each.partition("=")
-        if not equals or not re.fullmatch(r"[a-z]\w{0,39}", name):
+        if not equals or not re.fullmatch(r"\w{1,40}", name):
             raise TaskstateError(f"--param {each!r} has no name and value", help="give days=30", code="usage")
         if name in found:
             raise TaskstateError(f"--param {name} is given twice", help="give it once", code="usage")

@@ -66,10 +66,10 @@ def of_files() -> Mapping[str, Table]:
     return {name: table for name, table in tables().items() if name not in OF_REPOSITORY}
 
 
-def create(name: str, database: str = "") -> str:
+def create(name: str) -> str:
     """Return the statement that creates a table."""
     columns = ", ".join(f'"{column}" {each.type}' for column, each in tables()[name].columns.items())
-    return f"CREATE TABLE {database}{name} ({columns})"
+    return f"CREATE TABLE {name} ({columns})"
 
 
 def types(name: str) -> dict[str, str]:

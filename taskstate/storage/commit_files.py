@@ -17,13 +17,14 @@ from taskstate.storage.git import client as git
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from taskstate.storage.git.contents import Entry
 
 _MOST_LINKS = 40  # on the way to a file, as on Linux
 _HASHES = {40: "sha1", 64: "sha256"}  # by the length of an object id
+_WILDCARDS, _ANY = frozenset("*?["), "**"
 
 
 class CommitFiles:
@@ -188,20 +189,33 @@ class CommitFiles:
 
     def has_match(self, folder: Path, pattern: str) -> bool:
         """Return whether a path in a folder matches a pattern, as `Path.glob` finds it."""
-        parts = tuple(each for each in pattern.split("/") if each not in {"", os.curdir})
-        found = {os.path.dirname(path) for path in self.paths(folder)} | {*self.paths(folder)}
-        return bool(parts) and any(_matches(tuple(path.split("/")), parts) for path in found)
+        if _WILDCARDS.isdisjoint(pattern):
+            return self.exists(folder / pattern)
+        parts = [each for each in pattern.split("/") if each not in {"", os.curdir}]
+        start = os.path.join(self._name(folder) or "", "")
+        found = (path.removeprefix(start) for path in (*self.entries, *self._folders) if path.startswith(start))
+        return any(_matches(path.split("/"), parts) for path in found if path)
 
     def _is_below(self, path: str) -> bool:
         return path == str(self.root) or path.startswith(f"{self.root}{os.sep}")
 
 
-def _matches(names: tuple[str, ...], parts: tuple[str, ...]) -> bool:
-    if not parts:
-        return not names
-    if parts[0] == "**":
-        return _matches(names, parts[1:]) or (bool(names) and _matches(names[1:], parts))
-    return bool(names) and fnmatchcase(names[0], parts[0]) and _matches(names[1:], parts[1:])
+def _matches(names: Sequence[str], parts: Sequence[str]) -> bool:
+    """Return whether a path matches a pattern; all ways are gone at once, since a stranger's may have many `**`."""
+    reached = _beyond({0}, parts)
+    for name in names:
+        stays = {at for at in reached if parts[at : at + 1] == [_ANY]}
+        goes = {at + 1 for at in reached - stays if at < len(parts) and fnmatchcase(name, parts[at])}
+        reached = _beyond(stays | goes, parts)
+    return len(parts) in reached
+
+
+def _beyond(reached: set[int], parts: Sequence[str]) -> set[int]:
+    """Return the parts of a pattern that are reached, with those behind each `**`, which may stand for nothing."""
+    for at, part in enumerate(parts):
+        if part == _ANY and at in reached:
+            reached = {*reached, at + 1}
+    return reached
 
 
 def open_commit(start: Path, revision: str) -> CommitFiles:

@@ -29,7 +29,9 @@ _MODULES = {
 # What the installers leave in the environment that they make for a tool, and the command that makes it anew.
 _TOOLS = {"uv-receipt.toml": "uv tool install", "pipx_metadata.json": "pipx install"}
 # An address that stands in files of the team: no name with a password, nothing that a shell or YAML reads otherwise.
-_ADDRESS = re.compile(r"(?:git\+)?(?:https?|ssh)://(?:git@)?[\w.~:/%+-]+(?:@[\w./-]+)?(?:#subdirectory=[\w./-]+)?")
+_ADDRESS = re.compile(
+    r"(?:git\+)?(?:https?|ssh)://(?:git@)?(?![^/]*@)[\w.~:/%+-]+(?:@[\w./-]+)?(?:#subdirectory=[\w./-]+)?"
+)
 
 
 class Source(NamedTuple):

@@ -82,6 +82,7 @@ WHOLE = {
     "autosave show": DOCUMENT,
     "autosave discard": "it deletes",
     "export": "a file for another program",
+    "query": "rows of what was asked, for another program too",
 }
 WHOLE_IN_A_PIPE = {
     "search": "a line for each hit, as grep prints them",

@@ -19,9 +19,11 @@ from taskstate.syntax.document import parse
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from typing import Any
 
     from tests.cli.conftest import Cli
 
+ENTRY = {"id": "1", "title": "One", "status": "pending"}
 TOKEN = "ghp_" + "aB3dE5fG7hI9jK1lM2nO4pQ6rS8tU0vW2xY4"
 
 
@@ -282,3 +284,59 @@ def test_a_record_that_would_lose_a_line_is_refused_and_the_others_come_in(
     why = next(each["why"] for each in done["records"] if each["outcome"] == "refused")
     assert why == "unsafe: 2 cannot be taken over, since these lines would get lost: the line"
     assert cli("lint", "--against", "none").status == 0
+
+
+@pytest.mark.parametrize(
+    ("system", "data", "named"),
+    [
+        ("feature-list", {"description": "About", "rules": "R", "features": [ENTRY]}, "description, rules: what"),
+        (
+            "taskmaster",
+            {"tag": {"tasks": [ENTRY], "words": "W", "metadata": {"made": "M"}}, "note": "N"},
+            "note, words, made",
+        ),
+        ("taskmaster", {"tasks": [ENTRY], "words": "W", "other": {"tasks": []}}, "here: words"),
+        ("taskmaster", {"tag": {"tasks": [ENTRY], "metadata": "by hand"}}, "here: metadata"),
+    ],
+)
+def test_what_a_file_says_besides_its_tasks_is_named(
+    system: str, data: dict[str, Any], named: str, cli: Cli, tmp_path: Path
+) -> None:
+    """It has no place here, and does not vanish without a word."""
+    path = tmp_path / "given.json"
+    path.write_text(json.dumps(data), encoding="utf-8")
+    told = [each["why"] for each in cli.json("import", system, path, "--dry-run")["told"]]
+    assert [why for why in told if named in why], told
+
+
+def test_a_map_goes_into_no_file_that_is_there(cli: Cli, tmp_path: Path) -> None:
+    """That is said before anything comes in."""
+    (tmp_path / "map.toml").touch()
+    said = cli.refused("import", "github", written(tmp_path, issue(1)), "--write-map", tmp_path / "map.toml")
+    assert "it exists already" in said
+    assert not cli.place.workspace.state_files()
+
+
+def test_a_feature_that_is_here_already_stays_and_is_told(cli: Cli, tmp_path: Path) -> None:
+    """With `--into` a record whose id another feature has does not vanish without a word; the same again is none."""
+    cli.ok("new", "7", "--title=Own", "--feature=1=Ours", "--feature=2=Two")
+    path = written(tmp_path, issue(1, "Theirs"), issue(2, "Two"))
+    told = [each["why"] for each in cli.json("import", "github", path, "--into", "7")["told"]]
+    assert "7 has others with the ids 1, which stay: `--prefix` gives new ids" in told
+    assert "Ours" in (text := cli.place.workspace.locate("7").read_text("utf-8"))
+    assert "Theirs" not in text
+    cli.ok("import", "github", path, "--into", "7", "--prefix", "gh-")
+    assert "Theirs" in cli.place.workspace.locate("7").read_text("utf-8")
+
+
+def test_what_a_feature_has_no_place_for_stands_in_its_notes(cli: Cli, tmp_path: Path) -> None:
+    """With `--into` also that an issue is closed, since when, and its milestone."""
+    cli.ok("new", "7", "--title=Own")
+    closed: dict[str, Any] = {
+        "stateReason": "NOT_PLANNED",
+        "closedAt": "2026-02-02T00:00:00Z",
+        "milestone": {"title": "The mill"},
+    }
+    cli.ok("import", "github", written(tmp_path, issue(1, state="CLOSED", **closed)), "--into", "7")
+    text = cli.place.workspace.locate("7").read_text("utf-8")
+    assert all(each in text for each in ("dropped in the source", "closed_at: 2026-02-02", "epic: The mill"))

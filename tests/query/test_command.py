@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 import duckdb
 import pytest
 
-from taskstate.query import index, printing, tables
+from taskstate.errors import TaskstateError
+from taskstate.query import engine, index, printing, tables
 from taskstate.query.engine import Answer
 from taskstate.storage.private import Private
 from tests.support.place import tree
@@ -85,6 +86,23 @@ def test_an_index_that_is_lost_or_damaged_is_made_again(cli: Cli, data: bytes | 
         path.write_bytes(data)
     assert _titles(cli) == before
     assert [each.name for each in path.parent.iterdir()] == ["index.duckdb"]
+
+
+def test_an_index_with_a_damaged_part_is_made_again(cli: Cli) -> None:
+    """A question that meets the part says what mends it; the next change of a file mends it, too."""
+    cli.place.new("102", title="Whetstone")
+    before = _titles(cli)
+    path = cli.place.cache("index") / "index.duckdb"
+    data = path.read_bytes()
+    path.write_bytes(data.replace(b"Whetstone", b"whetstone"))
+    os.utime(cli.place.path, (1, 1))
+    assert _titles(cli) == before
+    path.write_bytes(path.read_bytes().replace(b"Whetstone", b"whetstone"))
+    with engine.reading(path) as connection, pytest.raises(TaskstateError, match="the index cannot be read") as refused:
+        engine.ask(connection, "SELECT title FROM tasks", {}, seconds=0)
+    assert refused.value.help == "`taskstate query --rebuild` makes it again"
+    cli.ok("query", "--rebuild")
+    assert _titles(cli) == before
 
 
 def test_without_a_private_folder_a_question_is_answered(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -294,8 +312,8 @@ def test_questions_and_tables_are_listed(cli: Cli) -> None:
         (("rules", "--param", "days=1"), "rules takes no days: it takes nothing"),
         (("--sql", "SELECT 1", "--param", "days=1"), "the SQL has no $days"),
         (("--show-sql",), "--show-sql needs the name of a question"),
-        (("stuck", "--limit", "-1"), "--limit and --timeout are not below 0"),
-        (("stuck", "--timeout", "-1"), "--limit and --timeout are not below 0"),
+        (("stuck", "--limit", "-1"), "--limit and --timeout are numbers from 0 on"),
+        *((("stuck", "--timeout", given), "--limit and --timeout are numbers") for given in ("-1", "nan", "inf")),
         (("stuck", "--output-format", "parquet"), "name a file: --output answer.parquet"),
         (("stuck", "--output", "missing/folder/x.csv"), "missing/folder"),
         (("--sql-file", "missing.sql"), "missing.sql"),

@@ -106,11 +106,14 @@ def test_refused_sql_is_one_line_of_the_command(cli: Cli) -> None:
         "FROM tasks SELECT task",
         "WITH x AS (SELECT task FROM tasks) SELECT * FROM x;",
         "SELECT task FROM tasks WHERE task = $task",
+        "SELECT task FROM tasks WHERE task = $Task",
+        "SELECT task FROM tasks WHERE task = ?",
     ],
 )
 def test_a_question_of_ones_own_is_answered(cli: Cli, sql: str, tmp_path: Path) -> None:
     """On the command line, from a file and from standard input the same SQL has the same answer."""
-    more = ("--param", "task=101") if "$task" in sql else ()
+    name = next((each for each in ("task", "Task") if f"${each}" in sql), "1")
+    more = ("--param", f"{name}=101") if name != "1" or "?" in sql else ()
     expected = {"rows": [{"task": "101"}], "is_cut": False}
     assert cli.json("query", "--sql", sql, *more) == expected
     assert cli.json("query", "--sql", "-", *more, stdin=sql) == expected
@@ -149,6 +152,20 @@ def test_a_question_that_eats_memory_fails(cli: Cli) -> None:
     said = cli("query", "--sql", LARGE)
     assert (said.status, said.out) == (2, "")
     assert "the question needs more memory than it may take: ask for less, or set `memory-mb` of `[query]`" in said.err
+
+
+def test_a_table_that_is_made_for_a_question_may_not_eat_memory_either(tmp_path: Path) -> None:
+    """Findings are loaded before the question: what is too much for them is told in the same words."""
+    row: dict[str, object] = {"repo": "r", "path": "p", "message": "x" * 4000}
+    rows = index.written(tmp_path, "lint", [row | {"line": number} for number in range(1000)])
+    path = tmp_path / "index.duckdb"
+    with engine.filling(path):
+        pass
+    with (
+        pytest.raises(TaskstateError, match="needs more memory than it may take"),
+        engine.locked(path, engine.Bounds(1, 1), {"lint": rows}),
+    ):
+        pass
 
 
 def test_ctrl_c_ends_a_question(cli: Cli) -> None:

@@ -38,6 +38,7 @@ LINKS = {
     "pong": "ping/x",
     "nowhere": "src/none",
     "dots": "./src/../src/./b.py",
+    "far/below/here": "../../src",
 }
 
 
@@ -46,7 +47,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> GitPlace:
     """Return a repository with links and a submodule, whose working tree is empty, and a clone beside it."""
     place = GitPlace(tmp_path_factory.mktemp("commit") / "w")
     for name, target in LINKS.items():
-        (place.root / name).parent.mkdir(exist_ok=True)
+        (place.root / name).parent.mkdir(parents=True, exist_ok=True)
         (place.root / name).symlink_to(target)
     place.write(b"f\xff/x", "x")
     place.git("add", "--all")
@@ -99,7 +100,10 @@ def test_a_path_is_what_it_is_in_a_clone(place: GitPlace, commit: CommitFiles, p
         assert os.path.relpath(real, place.root) == os.path.relpath(there, clone)
 
 
-PATTERNS = ("src/*.py", "**/*.py", "**", "*", "src/**/x.py", "none/*", "f?/x", "**/deep", "[ab].txt", "src/", "./a*")
+PATTERNS = (
+    *("src/*.py", "**/*.py", "**", "*", "src/**/x.py", "none/*", "f?/x", "**/deep", "[ab].txt", "src/", "./a*"),
+    *("fa?", "fa?/*/here", "**/**/b.py", "src/**/**", "*/**/none", "src/b.py"),
+)
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
@@ -107,6 +111,18 @@ def test_a_pattern_matches_as_on_disk(place: GitPlace, commit: CommitFiles, patt
     """A pattern matches what it does in a clone."""
     clone = place.root.parent / "clone"
     assert file_state.exists(place.root, pattern, commit) == file_state.exists(clone, pattern)
+
+
+def test_a_pattern_of_a_stranger_takes_no_time(tmp_path: Path) -> None:
+    """Many `**` over a deep path are gone through once, not in each of their ways."""
+    place = GitPlace(tmp_path / "w")
+    (place.root / "/".join("d" * 60)).mkdir(parents=True)
+    (place.root / "/".join("d" * 60) / "x").touch()
+    place.git("add", "--all")
+    place.git("commit", "--quiet", "--message=deep")
+    with closing(open_commit(place.root, "HEAD")) as commit:
+        assert not commit.has_match(place.root, "**/d/" * 30 + "none")
+        assert commit.has_match(place.root, "**/d/" * 30 + "x")
 
 
 def test_another_process_reads_the_same(place: GitPlace, commit: CommitFiles) -> None:

@@ -24,6 +24,7 @@ COMMIT = {"url": "https://example.invalid/taskstate", "vcs_info": {"vcs": "git",
 EDITABLE = {"url": "file:///home/ann/task%20state", "dir_info": {"editable": True}}
 BELOW = COMMIT | {"subdirectory": "python"}
 SECRET = {"url": "https://ann:s3cret@example.invalid/taskstate", "vcs_info": {"vcs": "git", "commit_id": "abc123"}}
+SECRET_WHEEL = {"url": "https://ann:s3cret@example.invalid/taskstate.whl", "archive_info": {}}
 STRANGE = {"url": "https://example.invalid/$(x)'\"", "vcs_info": {"vcs": "git", "commit_id": "abc123"}}
 SSH = COMMIT | {"url": "ssh://git@example.invalid/taskstate"}
 WHEEL = {"url": "https://example.invalid/taskstate.whl", "archive_info": {}}
@@ -144,6 +145,7 @@ def test_manager_of_hooks_is_the_one_that_is_there(environment: Path, monkeypatc
         (FOLDER, ""),
         (EDITABLE, ""),
         (SECRET, ""),
+        (SECRET_WHEEL, ""),
         (STRANGE, ""),
         (MERCURIAL, ""),
     ],

@@ -190,7 +190,7 @@ def _task(file: _File, project: _Project, spelled: Mapping[str, str]) -> Iterato
     )
     state, word = _state(file.folder, status, project)
     taking.pop("id", None)
-    fields = taking.fields() | ({} if word or status_of(status) else {"status": status})
+    fields = taking.fields() | ({} if word or not status or status_of(status) else {"status": status})
     became = [file.id, *[*texts.values()][1:], *(each for ids in references for each in ids)]
     became += [each for key in _REFERENCES if isinstance(each := values.get(key), str)]
     content = _content(parts)
@@ -212,7 +212,7 @@ def _task(file: _File, project: _Project, spelled: Mapping[str, str]) -> Iterato
         parent=next(iter(parents), ""),
         subtasks=subtasks,
         labels=tuple(_texts(values.get("labels"))),
-        fields={key: value for key, value in fields.items() if value},
+        fields=fields,
         became=(*became, *content.became, *(f"{each.id}: {each.text}" for each in content.features)),
         exported=exported,
         is_as_exported=bool(exported) and backlog_md.is_ours(file.text.encode()),

@@ -90,8 +90,9 @@ def _list(source: Source, name: str, logs: Sequence[str], options: Options) -> I
         file = file._replace(fields=head.fields(), said=[title, description, head.fields()])
         yield from _features(source, file, features, logs, is_split=options.split or len(features) > _MOST)
         return
-    if head.fields():
-        yield Told("not-read", f"{', '.join(head.fields())}: what the file says besides its entries", file.place)
+    unread = [*(["description"] if description and not logs else []), *head.fields()]
+    if unread:
+        yield Told("not-read", f"{', '.join(unread)}: what the file says besides its entries", file.place)
     if logs:
         yield from _with_log(source, logs, file)
 

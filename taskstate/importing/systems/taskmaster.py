@@ -76,8 +76,8 @@ def read(source: Source, options: Options) -> Iterator[Found]:
             yield from (Left(each.place, _prefix(tag) + each.path, "other-tag", len([*each.all])) for each in items)
             continue
         yield from _of_tag(tag, [each for one in items for each in _tasks(one, "", options.subtasks)])
-        if isinstance(metadata := values.get("metadata"), dict) and metadata:
-            why = f"of tag {tag} this has no place here: {', '.join(metadata)}"
+        if unplaced := _unplaced(values):
+            why = f"besides the tasks of tag {tag} this has no place here: {', '.join(unplaced)}"
             yield Told("file-metadata", why, source.place(name))
     rendered = sum(_RENDERED.fullmatch(name) is not None for name in source.names)
     if rendered:
@@ -88,11 +88,25 @@ def _groups(source: Source, name: str) -> Iterator[tuple[str, tuple[str, ...], d
     """Yield each tag of a file, the keys to its tasks and what it says; in the oldest form all are in the main one."""
     value = value_of(source, name)
     groups = [(_MASTER, ("tasks",), value), *((tag, (tag, "tasks"), each) for tag, each in Taking(value).items())]
-    found = [each for each in groups if isinstance(Taking(each[2]).get("tasks"), list)]
+    found = [each for each in groups if _has_tasks(each[2])]
     if not found:
         message = f"{source.place(name)}: no tag in it has `tasks`, as in a file of Task Master"
         raise TaskstateError(message, help="name its tasks.json", code="invalid-input")
-    yield from found
+    # What the file says besides its tags is told with the first.
+    besides = {key: each for key, each in Taking(value).items() if not _has_tasks(each)}
+    (tag, keys, first), *others = found
+    yield from ((tag, keys, {**besides, **first}), *others)
+
+
+def _has_tasks(value: object) -> bool:
+    return isinstance(Taking(value).get("tasks"), list)
+
+
+def _unplaced(values: dict[str, Any]) -> list[str]:
+    """Return the keys of what a tag says besides its tasks, and those of its metadata."""
+    said = {key: each for key, each in Taking(values).fields().items() if key != "tasks" and not _has_tasks(each)}
+    metadata = said.pop("metadata", None)
+    return [*said, *(metadata if isinstance(metadata, dict) else ["metadata"] if metadata else [])]
 
 
 def _number(entries: object) -> int:

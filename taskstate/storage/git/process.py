@@ -186,16 +186,17 @@ def _start_of(args: Sequence[str], cwd: Path, env: Mapping[str, str] | None) -> 
     top = discover(cwd)
     dropped = (*_DROPPED, *_REPOSITORY_FOLDERS, "GIT_PREFIX", *foreign_variables(top)) if top else _DROPPED
     kept = {name: value for name, value in os.environ.items() if name not in dropped}
+    flags: tuple[str, ...] = ()
     if top:
         # Else `core.worktree` in the configuration of an unpacked archive would make git read, and keep, other files.
         place = {"GIT_WORK_TREE": str(top)}
     elif foreign(cwd):  # git would find what is another folder's
         place = {"GIT_DIR": os.devnull}
-    elif not kept.get("GIT_DIR") and (bare := bare_folder(cwd)):  # git is not to find one by itself, see above
-        place = {"GIT_DIR": str(bare)}
+    elif not kept.get("GIT_DIR") and bare_folder(cwd):  # where GIT_DIR named it, git would not look whose it is
+        place, flags = {}, ("-c", "safe.bareRepository=all")
     else:  # what is relative counts from our own folder, and git is started in another
         place = {name: os.path.abspath(kept[name]) for name in _REPOSITORY_FOLDERS if kept.get(name)}
-    return ("git", *_FLAGS, *args), {**kept, **_SETTINGS, **place, **(env or {})}
+    return ("git", *_FLAGS, *flags, *args), {**kept, **_SETTINGS, **place, **(env or {})}
 
 
 def _not_started(error: OSError, cwd: Path) -> GitFailed:

@@ -299,6 +299,18 @@ def test_without_a_commit_there_is_nothing_to_check(tmp_path: Path, repository: 
     assert lint(alone, "--at", "HEAD") == (2, [], [line])
 
 
+def test_a_bare_repository_of_another_user_is_not_read(
+    tmp_path: Path, lint: Lint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Git refuses it, since its configuration may name programs; whoever trusts it says so to git."""
+    place = GitPlace(tmp_path / "w")
+    bare = _clone(place, tmp_path / "bare.git", "--bare")
+    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
+    status, found, said = lint(bare, "--at", "HEAD")
+    assert (status, found) == (2, [])
+    assert "dubious ownership" in said[0]
+
+
 def test_a_merge_in_progress_does_not_count(tmp_path: Path, lint: Lint) -> None:
     """What is being merged into the working tree is nothing that a commit is compared with."""
     place = GitPlace(tmp_path / "w")
