@@ -39,6 +39,7 @@ PAGES = {
     "chain": "chains.md",
     "graph": "chains.md#drawing-them",
     "query": "questions.md",
+    "fleet": "scale.md",
     "report": "pull-requests.md",
     "permanent": "permanent.md",
     "impact": "impact-map.md",

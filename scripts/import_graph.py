@@ -17,7 +17,20 @@ ORDER = (
     *("workspace", "writing", "archive", "formatting", "context"),
     *("handoff", "chain", "evidence", "snapshots", "qa", "roles"),
     *("merge", "recovery", "tasks", "permanent"),
-    *("autosave", "lint", "migration", "exporting", "importing", "brief", "views", "query", "setup", "doctor", "turn"),
+    *(
+        "autosave",
+        "lint",
+        "migration",
+        "exporting",
+        "importing",
+        "brief",
+        "views",
+        "query",
+        "fleet",
+        "setup",
+        "doctor",
+        "turn",
+    ),
     *("api", "operations", "loopback", "page", "agents", "lsp", "cli", "mcp_server", "__main__"),
 )
 PACKAGE = Path(__file__).resolve().parent.parent / "taskstate"

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 for module in pkgutil.walk_packages(taskstate.__path__, "taskstate."):
     if module.name != "taskstate.__main__":
         import_module(module.name)
-settings.register_profile("ci", settings.get_profile("ci"), max_examples=35)  # `make fuzz` looks for longer
+settings.register_profile("ci", settings.get_profile("ci"), max_examples=25)  # `make fuzz` looks for longer
 settings.register_profile("dev", deadline=None, max_examples=200)
 settings.register_profile(
     "quick",  # while working, and for each change of the code that `make mutants` tries; nothing is shrunk
@@ -48,6 +48,11 @@ PROFILE = os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") 
 settings.load_profile(PROFILE)
 
 _STOP = time.monotonic() + (float(os.environ.get("TASKSTATE_FUZZ_SECONDS", "inf")) if PROFILE == "fuzz" else math.inf)
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """Use one worker more than there are cores: tests wait for processes a fifth of their time."""
+    return (os.cpu_count() or 1) + 1
 
 
 def pytest_runtest_setup() -> None:

@@ -58,6 +58,7 @@ DISK_EXCEPTIONS = {
     "taskstate.storage.journal": "looks at the free space of the disk",
     "taskstate.storage.lock": "locks an open descriptor",
     "taskstate.storage.cache": "wraps an open descriptor",
+    "taskstate.storage.durable": "wraps an open descriptor",
     "taskstate.storage.temporary": "makes files and folders in the system's place for temporary ones",
     "taskstate.storage.file_state": "looks for files that match a pattern, below the repository's root",
     "taskstate.storage.git.client": "reads git's own folder, where git itself says it is",
@@ -131,7 +132,7 @@ def test_only_one_module_starts_git_and_one_all_else() -> None:
     """No other module starts a program, in whatever way Python has for that."""
     assert {name for name, tree in trees().items() if starts(tree)} == {STARTS_GIT, STARTS_PROGRAMS}
     commands = ast.unparse(trees()[STARTS_GIT])
-    assert "('git', *_FLAGS, *args)" in commands, "every start of git has the flags"
+    assert "('git', *_FLAGS, *flags, *args)" in commands, "every start of git has the flags"
     assert commands.count("subprocess.run(") + commands.count("subprocess.Popen(") == 1
     assert "'git'" not in ast.unparse(trees()[STARTS_PROGRAMS])
 

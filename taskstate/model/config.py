@@ -134,6 +134,18 @@ class Query(NamedTuple):
     threads: int = 0
 
 
+class Fleet(NamedTuple):
+    """Where the index of many repositories is, how it is made, and what one repository of a stranger may cost."""
+
+    out: str = ""
+    jobs: int = 0
+    bucket_mb: int = 32
+    repository_seconds: int = 600
+    worker_mb: int = 1024
+    most_files: int = 1_000_000
+    most_mb: int = 4096
+
+
 class Config(NamedTuple):
     """The whole configuration; `Config()` holds the defaults."""
 
@@ -158,6 +170,7 @@ class Config(NamedTuple):
     brief: Brief = Brief()
     autosave: Autosave = Autosave()
     query: Query = Query()
+    fleet: Fleet = Fleet()
 
 
 ALL_AREAS = "*"

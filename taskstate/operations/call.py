@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
 
+    from taskstate.model.config import Config
     from taskstate.views.layout import Screen
     from taskstate.workspace.workspace import Loaded, Workspace
     from taskstate.writing.change import Request
@@ -159,6 +160,13 @@ class Call:
 
         require_set_up(self.any_workspace)
         return self.any_workspace
+
+    def config(self) -> Config:
+        """Return the configuration that counts in the folder of the call, of which nothing else is looked at."""
+        from taskstate.workspace.workspace import find_workspace
+
+        conditions = self.conditions
+        return find_workspace(conditions.folder(), root=conditions.root, config_file=conditions.config).config
 
     def request(self, expect_tree: str = "") -> Request:
         """Return the actor, the time and the conditions of a write."""

@@ -41,6 +41,7 @@ _BY_GROUP: Mapping[str, Mapping[str, str]] = {
         "next": "show which task and feature to work on next, and why",
         "search": "find a text in the files of all tasks",
         "query": "answer questions over all tasks, ready-made or in SQL",
+        "fleet": "lint many repositories, and make an index of them for questions",
         "graph": "draw the dependency graph of the tasks",
         "brief": "print what an agent reads first, cut to a number of tokens",
         "report": "report what a branch changes in the tasks, for a pull request; or all tasks, as one HTML file",

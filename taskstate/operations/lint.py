@@ -173,15 +173,15 @@ def _config(call: Call, asked: Lint) -> Config:
 
         require_known(lint, call.conditions.config or workspace.root)
     if asked.select is not None:
-        lint = lint._replace(select=_selectors(asked.select), extend_select=())
+        lint = lint._replace(select=selectors(asked.select), extend_select=())
     if asked.extend_select is not None:
-        lint = lint._replace(extend_select=(*lint.extend_select, *_selectors(asked.extend_select)))
+        lint = lint._replace(extend_select=(*lint.extend_select, *selectors(asked.extend_select)))
     if asked.ignore is not None:
-        lint = lint._replace(ignore=(*lint.ignore, *_selectors(asked.ignore)))
+        lint = lint._replace(ignore=(*lint.ignore, *selectors(asked.ignore)))
     return workspace.config._replace(lint=lint)
 
 
-def _selectors(text: str) -> tuple[str, ...]:
+def selectors(text: str) -> tuple[str, ...]:
     """Return the rules that a comma-separated list names.
 
     Raises:

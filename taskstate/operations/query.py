@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import inf
 
+from taskstate.errors import TaskstateError
 from taskstate.operations.call import usage_error
 from taskstate.operations.operation import Operation, option, positional, switch
 from taskstate.operations.result import Result
@@ -27,6 +28,7 @@ class Query(NamedTuple):
     sql: Text | None = option("TEXT", "ask in SQL of your own; - reads standard input")
     sql_file: Source | None = option("FILE", "the same from a file")
     param: tuple[str, ...] = option("K=V", "a value that the question takes, such as days=30; may be repeated")
+    fleet: Name | None = option("FOLDER", "ask the index of many repositories in this folder", flag="index")
     output_format: str = option("", "format of the answer (default: table)", choices=_FORMATS)
     output: Name | None = option("FILE", "write the answer to a file")
     limit: int = option("N", "at most so many rows (default: all)", default=0)
@@ -59,7 +61,7 @@ def query(call: Call, asked: Query) -> Result:
     engine.require_installed()
     sql = question.sql if question else asked.sql or (asked.sql_file.text() if asked.sql_file else "")
     values = questions.values(question, given, call.now()) if question else given
-    return _answered(call, asked, sql, values)
+    return (_answered_by_fleet if asked.fleet else _answered)(call, asked, sql, values)
 
 
 def _require_sensible(asked: Query) -> None:
@@ -78,26 +80,55 @@ def _require_sensible(asked: Query) -> None:
         raise usage_error("query: Parquet is nothing for a terminal", help="name a file: --output answer.parquet")
 
 
+def _answered_by_fleet(call: Call, asked: Query, sql: str, values: Mapping[str, object]) -> Result:
+    """Answer from an index of many repositories, which is read and not changed."""
+    from taskstate.fleet import manifest
+    from taskstate.query import engine
+    from taskstate.storage import temporary
+
+    config = call.config().query
+    bounds = engine.Bounds(config.memory_mb, config.threads, asked.timeout)
+    with (
+        temporary.folder("taskstate-query-") as folder,
+        manifest.asking(str(asked.fleet), bounds) as connection,
+    ):
+        answer = engine.ask(connection, sql, values, bounds, most=asked.limit)
+        return _shown(call, asked, answer, folder)
+
+
 def _answered(call: Call, asked: Query, sql: str, values: Mapping[str, object]) -> Result:
     from taskstate.query import engine, index
     from taskstate.storage import temporary
 
-    workspace, bounds = call.workspace, call.workspace.config.query
+    workspace, config = call.workspace, call.workspace.config.query
+    bounds = engine.Bounds(config.memory_mb, config.threads, asked.timeout)
     with index.up_to_date(workspace, rebuild=asked.rebuild) as found:
         if not sql and asked.rebuild and asked.sql is None and asked.sql_file is None:
             told = f"{found.read} of {found.files} files were read"
             return Result({"files": found.files, "read": found.read}, told)
         with temporary.folder("taskstate-query-") as folder:
             more = index.of_repository(workspace, sql, folder, call.now())
-            with engine.locked(found.path, engine.Bounds(bounds.memory_mb, bounds.threads), more) as connection:
-                answer = engine.ask(connection, sql, values, seconds=asked.timeout, most=asked.limit)
-            if answer.is_cut and not call.as_data:
-                call.notes((f"only the first {asked.limit} rows are shown, as --limit says",))
+            with engine.locked(found.path, bounds, more) as connection:
+                answer = engine.ask(connection, sql, values, bounds, most=asked.limit)
             return _shown(call, asked, answer, folder)
 
 
 def _shown(call: Call, asked: Query, answer: Answer, folder: Path) -> Result:
-    """Return an answer in the wanted form, or write it to the named file."""
+    """Return an answer in the wanted form, or write it to the named file.
+
+    Raises:
+        TaskstateError: code "usage": it is nested too deeply.
+    """
+    if answer.is_cut and not call.as_data:
+        call.notes((f"only the first {asked.limit} rows are shown, as --limit says",))
+    try:
+        return _formed(call, asked, answer, folder)
+    except RecursionError as error:
+        message = "the answer is nested too deeply to be shown"
+        raise TaskstateError(message, help="`unnest` it", code="usage") from error
+
+
+def _formed(call: Call, asked: Query, answer: Answer, folder: Path) -> Result:
     from taskstate.query import printing
 
     if asked.output not in {None, "-"}:
@@ -124,14 +155,15 @@ def _written(call: Call, asked: Query, answer: Answer, folder: Path) -> Result:
     form = asked.output_format or printing.TABLE
     if form == printing.PARQUET:
         made = folder / "answer.parquet"
-        engine.parquet(answer, index.written(folder, "answer", printing.shape_of(answer)), made)
+        engine.parquet(answer, index.written(folder, "answer", printing.exact_shape_of(answer)), made)
         data = files.read(made, files.MAX_BYTES)
     elif form == printing.TABLE:
         data = (printing.text_of(answer, printing.UNFOLDED) + "\n").encode("utf-8", "replace")
     else:
         data = printing.as_bytes(answer, form)
     path = real(str(asked.output))
-    require_not_own(call.workspace, path)
+    if not asked.fleet:
+        require_not_own(call.workspace, path)
     files.replace(path, data)
     told = f"{one_line(str(asked.output))}: {counted(len(answer.rows), 'row')}"
     return Result({"output": asked.output, "rows": len(answer.rows), "bytes": len(data)}, told)
@@ -143,6 +175,9 @@ OPERATIONS = (
         "answer questions over all tasks, ready-made or in SQL",
         query,
         Query,
-        apart=(("--list", "--schema"), ("--list", "--rebuild"), ("--schema", "--rebuild"), ("--show-sql", "--output")),
+        apart=(
+            *(("--list", "--schema"), ("--list", "--rebuild"), ("--schema", "--rebuild")),
+            *(("--show-sql", "--output"), ("--index", "--rebuild")),
+        ),
     ),
 )

@@ -32,11 +32,14 @@ _LOCKS = (
     *("autoinstall_known_extensions", "autoload_known_extensions", "allow_community_extensions"),
     *("allow_persistent_secrets", "python_enable_replacements", "enable_external_access"),
 )
-_UNTYPED = '"NULL"'  # the type of a column in which there is nothing else
+# Types that become texts in Parquet: there is nothing else in a column, or Parquet has another form of it or none.
+_AS_TEXT = r"\A\"NULL\"\Z|\b(?:BIGNUM|BIT|BLOB|INTERVAL|JSON|VARIANT)\b"
 # A question that needs more memory fails, and fills no disk.
 _NO_SPILLING: dict[str, str | bool | int | float | list[str]] = {"temp_directory": ""}
 _CAUSE = r"(?s)\A[A-Za-z ]*Error: (.*?)(?:\n\nLINE \d+:.*|\nLINE \d+:.*)?\Z"
 _LONGEST_CAUSE = 300
+_BATCH = 64  # rows that are fetched at a time: what they hold is Python's, and DuckDB does not count it
+_CELL = 64  # bytes that a value takes besides its text, about
 _LISTEN = 0.2  # seconds between two looks for a signal: one that comes as a wait begins does not end that
 
 
@@ -57,20 +60,20 @@ class Answer(NamedTuple):
     is_cut: bool = False
 
 
-def require_installed() -> None:
+def require_installed(command: str = "query") -> None:
     """Refuse where the extra is missing.
 
     Raises:
         TaskstateError: code "missing-extra".
     """
     if installed.lacks("query"):
-        message = "`taskstate query` needs the package duckdb"
+        message = f"`taskstate {command}` needs the package duckdb"
         raise TaskstateError(message, help=f"run `{installed.adding('query')}`", code="missing-extra")
 
 
 @contextmanager
-def filling(path: Path | str) -> Iterator[DuckDBPyConnection]:
-    """Yield a connection that may read and write files of ours, for statements of ours alone.
+def filling(path: Path | str, **more: int | str) -> Iterator[DuckDBPyConnection]:
+    """Yield a connection that may read and write files of ours, for statements of ours alone; `more` are settings.
 
     Raises:
         TaskstateError: code "disk-full": an index cannot be written.
@@ -78,7 +81,7 @@ def filling(path: Path | str) -> Iterator[DuckDBPyConnection]:
     import duckdb
 
     try:
-        with closing(duckdb.connect(str(path), config=_NO_SPILLING)) as connection:
+        with closing(duckdb.connect(str(path), config=_NO_SPILLING | more)) as connection:
             yield connection
     except duckdb.IOException as error:
         help_ = "free some space, then run this again"
@@ -92,6 +95,11 @@ def reading(path: Path) -> Iterator[DuckDBPyConnection]:
 
     with closing(duckdb.connect(str(path), read_only=True, config=_NO_SPILLING | {"threads": 1})) as connection:
         yield connection
+
+
+def is_unicode(text: str) -> bool:
+    """Return whether a text is what DuckDB takes as text and path: some names of files are not."""
+    return text.encode("utf-8", "replace").decode() == text
 
 
 def error() -> type[Exception]:
@@ -130,28 +138,95 @@ def locked(path: Path, bounds: Bounds, more: Mapping[str, Path]) -> Iterator[Duc
     """
     import duckdb
 
-    config = _NO_SPILLING | {"memory_limit": f"{bounds.memory_mb}MiB"}
-    config |= {"threads": bounds.threads} if bounds.threads else {}
-    with closing(duckdb.connect(str(path), read_only=True, config=config)) as connection:
+    with closing(duckdb.connect(str(path), read_only=True, config=_config(bounds))) as connection:
         try:
-            _lock(connection, more)
+            for name, file in more.items():
+                connection.execute(tables.create(name).replace("CREATE", "CREATE TEMP", 1))
+                load(connection, name, file, tables.types(name), "temp.")
+            _lock(connection)
         except duckdb.Error as error:
             raise _refused(error) from error
         yield connection
 
 
-def _lock(connection: DuckDBPyConnection, more: Mapping[str, Path]) -> None:
-    for name, file in more.items():
-        connection.execute(tables.create(name).replace("CREATE", "CREATE TEMP", 1))
-        load(connection, name, file, tables.types(name), "temp.")
+@contextmanager
+def locked_parquet(folder: Path, found: Mapping[str, Sequence[Path]], bounds: Bounds) -> Iterator[DuckDBPyConnection]:
+    """Yield a connection that can only be asked, to tables whose rows stand in Parquet files below a folder.
+
+    Raises:
+        TaskstateError: code "usage": a file is damaged or lost.
+    """
+    import duckdb
+
+    with closing(duckdb.connect(":memory:", config=_config(bounds))) as connection:
+        try:
+            for name in tables.tables():
+                connection.execute(_view(name, found[name]) if found.get(name) else tables.create(name))
+        except duckdb.Error as error:
+            help_ = "`taskstate fleet status --verify` looks at all files"
+            raise TaskstateError(f"the index cannot be read: {_cause(error)}", help=help_, code="usage") from error
+        connection.execute("SET allowed_directories = [$1]".replace("$1", _quoted(folder)))
+        _lock(connection)
+        yield connection
+
+
+def _view(name: str, paths: Sequence[Path]) -> str:
+    return f"CREATE VIEW {name} AS FROM read_parquet([{', '.join(map(_quoted, paths))}])"
+
+
+def _quoted(path: Path) -> str:
+    return "'" + str(path).replace("'", "''") + "'"
+
+
+def _config(bounds: Bounds) -> dict[str, str | bool | int | float | list[str]]:
+    config = _NO_SPILLING | {"memory_limit": f"{bounds.memory_mb}MiB"}
+    return config | ({"threads": bounds.threads} if bounds.threads else {})
+
+
+def _lock(connection: DuckDBPyConnection) -> None:
     connection.execute("SET TimeZone = 'UTC'")
     for setting in _LOCKS:
         connection.execute(f"SET {setting} = false")
     connection.execute("SET lock_configuration = true")
 
 
+def version() -> str:
+    """Return the version of DuckDB, on which the bytes of Parquet depend."""
+    import duckdb
+
+    return str(duckdb.__version__)
+
+
+class TableRows(NamedTuple):
+    """Rows of a table, by its columns: new ones as NDJSON, and those that a Parquet file has of some repositories."""
+
+    columns: Mapping[str, str]
+    new: Path
+    old: Path | None
+    kept: Sequence[str]
+
+
+def sorted_parquet(rows: TableRows, made: Path, memory_mb: int) -> int:
+    """Write rows as Parquet, in an order that depends on nothing but them, and return how many; none make no file.
+
+    Raises:
+        TaskstateError: code "disk-full".
+    """
+    with filling(":memory:", threads=1, memory_limit=f"{memory_mb}MiB") as connection:
+        connection.execute("CREATE TABLE kept AS SELECT unnest($kept::VARCHAR[]) AS repo", {"kept": [*rows.kept]})
+        # Also where none are new: DuckDB writes other bytes for a column of which it knows that it has no NULL.
+        whole = read_json(connection, rows.new, rows.columns)
+        if rows.old:
+            whole = whole.union(connection.sql(f"FROM read_parquet({_quoted(rows.old)}) SEMI JOIN kept USING (repo)"))
+        order = ", ".join(f'"{name}" NULLS FIRST' for name in rows.columns)
+        count = len(whole)
+        if count:
+            whole.order(order).write_parquet(str(made), compression="zstd")
+        return count
+
+
 def ask(
-    connection: DuckDBPyConnection, sql: str, given: Mapping[str, object], *, seconds: float, most: int = 0
+    connection: DuckDBPyConnection, sql: str, given: Mapping[str, object], bounds: Bounds, *, most: int = 0
 ) -> Answer:
     """Run one statement, and return at most so many rows of its answer (0: all).
 
@@ -160,13 +235,15 @@ def ask(
     """
     import duckdb
 
+    _require_unicode(sql, *given.values())
     try:
         statement = _question(connection, sql)
         _require_parameters(statement.named_parameters, given)
         values = {name: given[name] for name in statement.named_parameters}
-        columns, rows = _run(connection, lambda: _fetched(connection, statement, values, most), seconds)
-    except duckdb.Error as error:
+        done = _run(connection, lambda: _fetched(connection.execute(statement, values), bounds, most), bounds.seconds)
+    except (duckdb.Error, OverflowError) as error:  # the second: Python has no such time
         raise _refused(error) from error
+    columns, rows = done
     shown = rows[:most] if most else rows
     names = _distinct(str(each[0]) for each in columns)
     return Answer(names, tuple(str(each[1]) for each in columns), shown, rows != shown)
@@ -181,14 +258,22 @@ def _distinct(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _fetched(
-    connection: DuckDBPyConnection,
-    statement: Any,  # noqa: ANN401 - DuckDB's own type is not exported
-    values: Mapping[str, object],
-    most: int,
-) -> _Fetched:
-    done = connection.execute(statement, values)
-    return done.description or [], done.fetchmany(most + 1) if most else done.fetchall()
+def _fetched(done: DuckDBPyConnection, bounds: Bounds, most: int) -> _Fetched:
+    """Return the columns and rows of an answer, of which one more than `most` is enough.
+
+    Raises:
+        TaskstateError: code "usage": they take more memory than a question may.
+    """
+    rows: list[tuple[Any, ...]] = []
+    room = bounds.memory_mb * 2**20
+    while batch := done.fetchmany(min(_BATCH, most + 1 - len(rows)) if most else _BATCH):
+        room -= sum(len(repr(row)) + _CELL * len(row) for row in batch)
+        if room < 0:
+            raise _too_large()
+        rows += batch
+        if most and len(rows) > most:
+            break
+    return done.description or [], rows
 
 
 def _run(connection: DuckDBPyConnection, question: Callable[[], _Fetched], seconds: float) -> _Fetched:
@@ -214,13 +299,24 @@ def _run(connection: DuckDBPyConnection, question: Callable[[], _Fetched], secon
 
 
 def parquet(answer: Answer, rows: Path, made: Path) -> None:
-    """Write an answer, which stands in a file of NDJSON, as Parquet."""
-    columns = {
-        name: "VARCHAR" if type_ == _UNTYPED else type_
-        for name, type_ in zip(answer.columns, answer.types, strict=True)
-    }
+    """Write an answer, which stands in a file of NDJSON, as Parquet.
+
+    Raises:
+        TaskstateError: code "usage": Parquet has no such type; code "disk-full".
+    """
+    import duckdb
+
+    types = ("VARCHAR" if re.search(_AS_TEXT, type_) else type_ for type_ in answer.types)
+    columns = dict(zip(answer.columns, types, strict=True))
     with filling(":memory:") as connection:
-        read_json(connection, rows, columns).write_parquet(str(made), compression="zstd")
+        try:
+            read_json(connection, rows, columns).write_parquet(str(made), compression="zstd")
+        except duckdb.IOException:
+            raise
+        except duckdb.Error as error:
+            message = "Parquet has no form for a value of this answer"
+            help_ = "cast its columns, such as `x::VARCHAR`, or give another --output-format"
+            raise TaskstateError(message, help=help_, code="usage") from error
 
 
 def _question(connection: DuckDBPyConnection, sql: str) -> Any:  # noqa: ANN401 - DuckDB's own type is not exported
@@ -236,6 +332,13 @@ def _question(connection: DuckDBPyConnection, sql: str) -> Any:  # noqa: ANN401 
     return statements[0]
 
 
+def _require_unicode(*texts: object) -> None:
+    """Refuse bytes of the command line that are no UTF-8."""
+    for text in texts:
+        if not is_unicode(str(text)):
+            raise TaskstateError("the SQL, or a --param, is not UTF-8", help="convert it to UTF-8", code="usage")
+
+
 def _require_parameters(wanted: Sequence[str], given: Mapping[str, object]) -> None:
     for name in sorted(set(wanted) - set(given)):
         raise TaskstateError(f"the SQL needs ${name}", help=f"give it: `--param {name}=VALUE`", code="usage")
@@ -248,8 +351,7 @@ def _refused(error: Exception) -> TaskstateError:
     import duckdb
 
     if isinstance(error, duckdb.OutOfMemoryException):
-        help_ = "ask for less, or set `memory-mb` of `[query]` in the configuration higher"
-        return TaskstateError("the question needs more memory than it may take", help=help_, code="usage")
+        return _too_large()
     if isinstance(error, duckdb.PermissionException):
         message = "SQL can read the tables of the index, and no file"
         return TaskstateError(message, help="`taskstate query --schema` lists the tables", code="usage")
@@ -258,6 +360,11 @@ def _refused(error: Exception) -> TaskstateError:
         return TaskstateError(f"the index cannot be read: {_cause(error)}", help=help_, code="unreadable")
     help_ = "`taskstate query --schema` lists tables and columns"
     return TaskstateError(f"the SQL is refused: {_cause(error)}", help=help_, code="usage")
+
+
+def _too_large() -> TaskstateError:
+    help_ = "ask for less, or set `memory-mb` of `[query]` in the configuration higher"
+    return TaskstateError("the question needs more memory than it may take", help=help_, code="usage")
 
 
 def _cause(error: Exception) -> str:

@@ -52,9 +52,11 @@ class Index(NamedTuple):
 def up_to_date(workspace: Workspace, *, rebuild: bool = False) -> Iterator[Index]:
     """Yield the index of a repository after reading what has changed; with `rebuild` all is read.
 
-    Where nothing private can be written it is made for this one time.
+    Where nothing private can be written, or DuckDB cannot open it, it is made for this one time.
     """
     kept = workspace.private.cache(FOLDER)
+    if kept and not engine.is_unicode(str(kept)):
+        kept = None
     if kept:
         try:
             make_folder(kept)
@@ -66,6 +68,8 @@ def up_to_date(workspace: Workspace, *, rebuild: bool = False) -> Iterator[Index
         old = kept / _FILE if kept and not rebuild and folders.is_file(kept / _FILE) else None
         index = _updated(workspace, old, made)
         if kept and index.path.parent == made:
+            if folders.is_folder(kept / _FILE):  # a rename replaces everything else
+                folders.remove_all(kept / _FILE)
             folders.rename(index.path, kept / _FILE)
             index = index._replace(path=kept / _FILE)
         yield index

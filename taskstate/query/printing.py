@@ -44,6 +44,12 @@ def shape_of(answer: Answer) -> list[dict[str, object]]:
     return [dict(zip(answer.columns, map(plain, row), strict=True)) for row in answer.rows]
 
 
+def exact_shape_of(answer: Answer) -> list[dict[str, object]]:
+    """Return an answer as JSON values of which each has all its digits: a decimal is a text."""
+    rows = [[str(value) if isinstance(value, Decimal) else plain(value) for value in row] for row in answer.rows]
+    return [dict(zip(answer.columns, row, strict=True)) for row in rows]
+
+
 def plain(value: Any) -> Any:  # noqa: ANN401 - whatever DuckDB returns
     """Return a value of DuckDB as JSON has it: times as texts, numbers as numbers, bytes in hexadecimal digits."""
     if isinstance(value, dict):

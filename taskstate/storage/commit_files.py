@@ -98,12 +98,7 @@ class CommitFiles:
         data = self.objects.read(object_id, files.shown(path))
         if data is None:
             raise GitFailed(f"the object {object_id} of {files.shown(path)} is not in the repository")
-        import hashlib  # as in `files`
-
-        made = hashlib.new(_HASHES[len(object_id)], b"blob %d\0" % len(data), usedforsecurity=False)
-        made.update(data)
-        if made.hexdigest() != object_id:
-            raise GitFailed(f"the object {object_id} of {files.shown(path)} is corrupt", help="`git fsck` tells more")
+        require_hash(object_id, data, f" of {files.shown(path)}")
         return data
 
     def size(self, path: Path) -> int | None:
@@ -216,6 +211,20 @@ def _beyond(reached: set[int], parts: Sequence[str]) -> set[int]:
         if part == _ANY and at in reached:
             reached = {*reached, at + 1}
     return reached
+
+
+def require_hash(object_id: str, data: bytes, of: str = "", kind: str = "blob") -> None:
+    """Refuse content that is not what its id says.
+
+    Raises:
+        GitFailed: it is not.
+    """
+    import hashlib  # as in `files`
+
+    made = hashlib.new(_HASHES[len(object_id)], b"%s %d\0" % (kind.encode(), len(data)), usedforsecurity=False)
+    made.update(data)
+    if made.hexdigest() != object_id:
+        raise GitFailed(f"the object {object_id}{of} is corrupt", help="`git fsck` tells more")
 
 
 def open_commit(start: Path, revision: str) -> CommitFiles:

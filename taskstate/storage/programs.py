@@ -1,9 +1,9 @@
 """Starts every program but git, which `git.program` starts: nothing else in taskstate starts one.
 
 What may be started is decided by the callers: the command line of an argument, one that was allowed with
-`taskstate trust`, this Python for filling in a template and as worker processes, the `taskstate` of the PATH, for its
-version and whether it starts, `ps` where nothing else tells of processes, and the demo's own steps. No word of a file
-is ever part of the text that a shell reads.
+`taskstate trust`, this Python for filling in a template, as worker processes and for parts of an index, the `taskstate`
+of the PATH, for its version and whether it starts, `ps` where nothing else tells of processes, and the demo's own
+steps. No word of a file is ever part of the text that a shell reads.
 """
 
 from __future__ import annotations
@@ -66,6 +66,20 @@ def start_in_shell(command: str, root: Path) -> subprocess.Popen[bytes]:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         start_new_session=True,
+    )
+
+
+def start_module(name: str, root: Path) -> subprocess.Popen[bytes]:
+    """Start a module of this program as a process of its own, the leader of a session, with pipes for all streams.
+
+    No variable of git's reaches it: it says itself where git works.
+    """
+    import subprocess
+
+    around = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
+    pipe, words = subprocess.PIPE, (sys.executable, "-P", "-m", name)
+    return subprocess.Popen(
+        words, cwd=root, env=around, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True, bufsize=0
     )
 
 

@@ -30,6 +30,7 @@ def prepared(root: Path) -> GitPlace:
     for name in ("base.md", "ours.md", "theirs.md"):
         place.write(name, place.text)
     place.write("qa.log", "=== 3 passed in 0.1s ===\n")
+    place.write("repos.txt", ".\n")
     place.write("TODO.md", "- [ ] Paint the fence\n")
     place.write("summary.md", "Tokens are issued by `src/b.py`.\n")
     place.configure('[validation]\n"*" = ["echo 3 passed"]\n')

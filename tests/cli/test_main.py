@@ -45,6 +45,7 @@ ONCE_EACH: dict[str, tuple[str, ...]] = {
     "list": ("list",),
     "search": ("search", "JWT"),
     "query": ("query", "stuck"),
+    "fleet": ("fleet", "index", ".", "--out", "../fleet"),
     "status": ("status",),
     "board": ("board",),
     "session": SESSION,
@@ -366,7 +367,7 @@ def test_repository_that_is_not_set_up_is_refused(cli: Cli, place: Place, tmp_pa
     """Where nothing is set up, every command reports the one that does it."""
     place.root = tmp_path / "empty"
     place.root.mkdir()
-    for command in sorted(set(ONCE_EACH) - {"init", "completion", "lint", "rule", "merge-driver"}):
+    for command in sorted(set(ONCE_EACH) - {"init", "completion", "lint", "rule", "merge-driver", "fleet"}):
         assert f"run `taskstate init --root {tmp_path / 'empty'}` there" in cli.refused(
             *ONCE_EACH[command], "--root", place.root
         ), command

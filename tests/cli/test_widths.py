@@ -83,6 +83,7 @@ WHOLE = {
     "autosave discard": "it deletes",
     "export": "a file for another program",
     "query": "rows of what was asked, for another program too",
+    **dict.fromkeys(("fleet index", "fleet lint", "fleet status", "fleet clean"), "it is about other repositories"),
 }
 WHOLE_IN_A_PIPE = {
     "search": "a line for each hit, as grep prints them",

@@ -96,6 +96,8 @@ def test_every_key_is_read() -> None:
         permanent=module.Permanent(writers=("lead",), require_ack="interface"),
         archive=module.Archive(summarizer="summarise --short"),
         handoff=module.Handoff(max_lines=40, max_kb=2, minimum_progress=False),
+        query=module.Query(threads=2),
+        fleet=module.Fleet("index", 2, 32, 600, 1024, 1000, 512),
         brief=module.Brief(budget=800),
     )
 

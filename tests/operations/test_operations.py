@@ -30,6 +30,7 @@ NOT_OF_MCP = {
     "log": "for people; `brief` and `session list` tell an agent",
     "graph": "for people",
     "query": "for people and for other programs",
+    "fleet": "for who runs many repositories",
     "report": "for people, on a pull request",
     "board": "for people",
     "protocol": "a prompt",

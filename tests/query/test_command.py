@@ -76,13 +76,15 @@ def test_a_file_that_was_just_written_is_not_trusted(cli: Cli) -> None:
     assert [_read(cli), _read(cli)] == [1, 1]
 
 
-@pytest.mark.parametrize("data", [None, b"", b"no database", b"x" * 20_000])
-def test_an_index_that_is_lost_or_damaged_is_made_again(cli: Cli, data: bytes | None) -> None:
+@pytest.mark.parametrize("data", [None, "a folder", b"", b"no database", b"x" * 20_000])
+def test_an_index_that_is_lost_or_damaged_is_made_again(cli: Cli, data: bytes | str | None) -> None:
     """Whatever stands in its place, the answer is the same."""
     before = _titles(cli)
     path = cli.place.cache("index") / "index.duckdb"
     path.unlink()
-    if data is not None:
+    if isinstance(data, str):
+        (path / data).mkdir(parents=True)
+    elif data is not None:
         path.write_bytes(data)
     assert _titles(cli) == before
     assert [each.name for each in path.parent.iterdir()] == ["index.duckdb"]
@@ -99,7 +101,7 @@ def test_an_index_with_a_damaged_part_is_made_again(cli: Cli) -> None:
     assert _titles(cli) == before
     path.write_bytes(path.read_bytes().replace(b"Whetstone", b"whetstone"))
     with engine.reading(path) as connection, pytest.raises(TaskstateError, match="the index cannot be read") as refused:
-        engine.ask(connection, "SELECT title FROM tasks", {}, seconds=0)
+        engine.ask(connection, "SELECT title FROM tasks", {}, engine.Bounds(512, 1))
     assert refused.value.help == "`taskstate query --rebuild` makes it again"
     cli.ok("query", "--rebuild")
     assert _titles(cli) == before
@@ -111,6 +113,15 @@ def test_without_a_private_folder_a_question_is_answered(cli: Cli, monkeypatch: 
     before = tree(cli.place.root)
     assert _titles(cli) == {"101": "JWT Service"}
     assert tree(cli.place.root) == before
+
+
+def test_a_folder_whose_name_is_not_utf8_is_asked(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """DuckDB opens no file there, so an index is made for one question elsewhere."""
+    expected = _titles(cli)
+    root = cli.place.root.rename(os.fsdecode(os.fsencode(cli.place.root) + b"\xff"))
+    monkeypatch.chdir(root)
+    assert _titles(cli) == expected
+    assert cli.json("query", "--sql", "SELECT repo FROM tasks")["rows"] == [{"repo": "repository?"}]
 
 
 def test_several_questions_at_once_are_answered(cli: Cli) -> None:
@@ -257,6 +268,47 @@ def test_parquet_keeps_types(cli: Cli, tmp_path: Path) -> None:
         assert [row[0] for row in relation.fetchall()] == ["101"]
 
 
+@pytest.mark.parametrize(
+    ("sql", "type_", "value"),
+    [
+        ("12345678901234567890.123456789::DECIMAL(38, 9)", "DECIMAL(38,9)", "12345678901234567890.123456789"),
+        ("'a'::BLOB", "VARCHAR", "61"),
+        ("INTERVAL 1 DAY", "VARCHAR", "1 day, 0:00:00"),
+        ("'101'::BIT", "VARCHAR", "101"),
+        ("1::BIGNUM", "VARCHAR", "1"),
+        ("'[1]'::JSON", "VARCHAR", "[1]"),
+    ],
+)
+def test_parquet_keeps_values(cli: Cli, tmp_path: Path, sql: str, type_: str, value: str) -> None:
+    """Each digit is kept; what Parquet has in another form, or not at all, is a text as in the other formats."""
+    path = tmp_path / "answer.parquet"
+    cli.ok("query", "--sql", f"SELECT {sql} AS x", "--output-format", "parquet", "--output", path)
+    with duckdb.connect() as connection:
+        relation = connection.read_parquet(str(path))
+        assert [str(each) for each in relation.types] == [type_]
+        assert [str(row[0]) for row in relation.fetchall()] == [value]
+
+
+def test_what_parquet_does_not_have_is_one_line(cli: Cli, tmp_path: Path) -> None:
+    """It says how to go on, and writes nothing."""
+    path = tmp_path / "answer.parquet"
+    sql = "SELECT MAP {DATE '2026-01-01': 1}, MAP {[1]: 2} AS x"
+    said = cli.refused("query", "--sql", sql, "--output-format", "parquet", "--output", path)
+    assert said.startswith("Parquet has no form for a value of this answer: ")
+    assert "cast its columns, such as `x::VARCHAR`" in said
+    assert not path.exists()
+
+
+@pytest.mark.parametrize(
+    ("sql", "param"), [("SELECT ? AS a", "1=x"), ("SELECT $1 AS a", "1=x"), ("SELECT $Name AS a", "Name=x")]
+)
+def test_what_a_parameter_needs_is_given_as_it_is_said(cli: Cli, sql: str, param: str) -> None:
+    """The name that the refusal tells is one that --param takes."""
+    name = param.partition("=")[0]
+    assert f"the SQL needs ${name}: give it: `--param {name}=VALUE`" in cli.refused("query", "--sql", sql)
+    assert cli.json("query", "--sql", sql, "--param", param)["rows"] == [{"a": "x"}]
+
+
 def test_output_replaces_a_file_at_once(cli: Cli, tmp_path: Path) -> None:
     """The file holds what would have been printed; one of taskstate's own is refused."""
     path = tmp_path / "answer.csv"
@@ -314,6 +366,9 @@ def test_questions_and_tables_are_listed(cli: Cli) -> None:
         (("--show-sql",), "--show-sql needs the name of a question"),
         (("stuck", "--limit", "-1"), "--limit and --timeout are numbers from 0 on"),
         *((("stuck", "--timeout", given), "--limit and --timeout are numbers") for given in ("-1", "nan", "inf")),
+        (("--sql", "SELECT '\udcff'"), "the SQL, or a --param, is not UTF-8"),
+        (("--sql", "SELECT $x", "--param", "x=\udcff"), "the SQL, or a --param, is not UTF-8"),
+        (("--sql", "SELECT INTERVAL '2147483647 months'"), "the SQL is refused: "),
         (("stuck", "--output-format", "parquet"), "name a file: --output answer.parquet"),
         (("stuck", "--output", "missing/folder/x.csv"), "missing/folder"),
         (("--sql-file", "missing.sql"), "missing.sql"),
@@ -323,6 +378,17 @@ def test_questions_and_tables_are_listed(cli: Cli) -> None:
 def test_what_is_wrong_is_one_line(cli: Cli, words: tuple[str, ...], said: str) -> None:
     """It names what is wrong and what to do, and changes nothing."""
     assert said in cli.refused("query", *words)
+
+
+@pytest.mark.parametrize("form", ["table", "csv", "json"])
+def test_an_answer_that_is_nested_too_deeply_is_one_line(cli: Cli, monkeypatch: pytest.MonkeyPatch, form: str) -> None:
+    """Python has but so many levels; DuckDB, which has more, takes long to make such a value."""
+    deep: list[object] = []
+    for _ in range(sys.getrecursionlimit()):
+        deep = [deep]
+    monkeypatch.setattr("taskstate.query.engine.ask", lambda *_, **__: Answer(("a",), ("",), [(deep,)]))
+    said = cli.refused("query", "--sql", "SELECT 1", "--output-format", form)
+    assert "the answer is nested too deeply to be shown: `unnest` it" in said
 
 
 def test_a_missing_extra_names_what_installs_it(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from tests.cli.conftest import Cli
 
 
+BOUNDS = engine.Bounds(256, 1, 30)
+
+
 class Asked(NamedTuple):
     """A repository with one task and a link out of it, with its index behind the locks of the command."""
 
@@ -31,7 +34,7 @@ class Asked(NamedTuple):
 
     def ask(self, sql: str) -> list[tuple[Any, ...]]:
         """Return the rows of an answer."""
-        return engine.ask(self.connection, sql, {}, seconds=30).rows
+        return engine.ask(self.connection, sql, {}, BOUNDS).rows
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +44,7 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asked]:
     (place.root / "link").symlink_to("/etc/passwd")
     with pytest.MonkeyPatch.context() as patch, index.up_to_date(place.workspace) as found:
         patch.chdir(place.root)
-        with engine.locked(found.path, engine.Bounds(256, 1), {}) as connection:
+        with engine.locked(found.path, BOUNDS, {}) as connection:
             yield Asked(place.root, connection)
 
 
@@ -146,10 +149,15 @@ def test_a_question_that_takes_for_ever_is_ended(cli: Cli) -> None:
     assert time.monotonic() - begin < 20
 
 
-def test_a_question_that_eats_memory_fails(cli: Cli) -> None:
-    """It gets no more than the configuration allows, and fills no disk."""
+@pytest.mark.parametrize(
+    "sql",
+    [LARGE, "SELECT repeat('x', 1000) FROM range(1000000000)", "SELECT * FROM range(1000000000)"],
+    ids=["inside", "long rows", "many rows"],
+)
+def test_a_question_that_eats_memory_fails(cli: Cli, sql: str) -> None:
+    """It gets no more than the configuration allows, for its answer too, and fills no disk."""
     cli.place.configure("[query]\nmemory-mb = 64\nthreads = 1\n")
-    said = cli("query", "--sql", LARGE)
+    said = cli("query", "--sql", sql)
     assert (said.status, said.out) == (2, "")
     assert "the question needs more memory than it may take: ask for less, or set `memory-mb` of `[query]`" in said.err
 

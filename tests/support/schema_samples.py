@@ -123,6 +123,15 @@ minimum-progress = false
 memory-mb = 512
 threads = 2
 
+[fleet]
+out = "index"
+jobs = 2
+bucket-mb = 32
+repository-seconds = 600
+worker-mb = 1024
+most-files = 1000
+most-mb = 512
+
 [autosave]
 percent = 80
 reserve = 12000

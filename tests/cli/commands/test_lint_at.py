@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -222,6 +224,37 @@ def test_every_kind_of_repository_is_read(tmp_path: Path, lint: Lint, kind: str)
         codes = [each["code"] for each in lint(clone, "--against", "HEAD~1")[1]]
         assert "TS405" in codes
         assert [each["code"] for each in lint(other, "--at", "main", "--against", "main~1")[1]] == codes
+
+
+def test_a_server_refuses_a_push_with_the_hook_as_printed(tmp_path: Path) -> None:
+    """New branches, tags and what is deleted pass; a rewritten session is refused, which whoever pushes can read."""
+    place, page = GitPlace(tmp_path / "w"), Path(__file__).parents[3] / "docs" / "linting.md"
+    place.fill(1, 2)
+    place.commit("sessions")
+    server = _clone(place, tmp_path / "server.git", "--bare")
+    hook = re.findall(r"(?s)^```sh\n(#!/bin/sh\n.*?)^```", page.read_text("utf-8"), flags=re.MULTILINE)
+    (server / "hooks" / "pre-receive").write_text(hook[0], "utf-8")
+    (server / "hooks" / "pre-receive").chmod(0o755)
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+
+    def push(*names: str) -> tuple[int, str]:
+        command = ["git", "push", str(server), *names]
+        done = subprocess.run(
+            command, cwd=place.root, env=os.environ | {"PATH": path}, capture_output=True, check=False
+        )
+        return done.returncode, done.stderr.decode()
+
+    place.git("tag", "--annotate", "--message=one", "v1")
+    status, said = push("main:refs/heads/topic", "v1")
+    assert (status, said.count("Found 1 warning in 1 of 1 file")) == (0, 2), said
+    place.text = place.text.replace("- did 1\n", "- another\n")
+    place.commit("rewritten")
+    status, said = push("main")
+    assert status == 1, said
+    assert "TS405 session-rewritten" in said
+    assert "pre-receive hook declined" in said
+    status, said = push(":topic")
+    assert status == 0, said
 
 
 def test_paths_and_folders_are_those_of_the_commit(tmp_path: Path, lint: Lint) -> None:
