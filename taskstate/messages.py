@@ -37,6 +37,11 @@ def quoted(word: str) -> str:
     return shlex.quote(word)
 
 
+def typed_path(path: str) -> str:
+    """Return the path of a file as it stands in a command, where none is taken for a flag."""
+    return quoted(f"./{path}" if path.startswith("-") else path)
+
+
 MOST_GUESSED = 100  # faults of one kind for which a similar word is looked for: thousands are no slips
 _MOST_KNOWN = 1_000  # words that one is compared with
 

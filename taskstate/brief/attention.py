@@ -174,13 +174,10 @@ def differing(workspace: Workspace, loaded: Loaded, read: SnapshotBase | None = 
 
 def _back(task_id: str, role: str, differences: Sequence[Difference]) -> str:
     """Return the command that puts files back as they were left; empty where they cannot be named in a line."""
-    from taskstate.snapshots.drift import SHOWN
     from taskstate.snapshots.drift_report import to_restore
 
-    names = [each.origin or each.path for each in differences if each.change != "added"]
-    if not 0 < len(names) <= SHOWN or any(name[:1] in {"-", '"'} for name in names):
-        return ""
-    return f"snapshot verify {task_id}{f' --role {role}' if role else ''} {to_restore(differences)}"
+    named = to_restore(differences)
+    return f"snapshot verify {task_id}{f' --role {role}' if role else ''} {named}" if named else ""
 
 
 def _tree_difference(workspace: Workspace, loaded: Loaded) -> str:

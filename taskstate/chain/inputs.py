@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from taskstate.errors import TaskstateError
+from taskstate.messages import typed_path
 from taskstate.model import chain
 from taskstate.model.names import id_key
 from taskstate.model.permanent import PERMANENT
@@ -17,6 +18,7 @@ from taskstate.workspace.run_cache import RunCache
 from taskstate.workspace.workspace import no_task
 from taskstate.writing import preconditions
 from taskstate.writing.change import Change
+from taskstate.writing.damage import require_readable
 from taskstate.writing.writer import change, unified_diff
 
 if TYPE_CHECKING:
@@ -72,7 +74,7 @@ def status(workspace: Workspace, paths: tuple[Path, ...]) -> tuple[tuple[InputSt
         try:
             loaded = workspace.load(path)
             if not loaded.document.front_matter:
-                preconditions.require_whole(loaded)
+                require_readable(workspace, loaded)
         except TaskstateError as error:
             unreadable.append(f"not looked at: {error}")
             continue
@@ -285,5 +287,5 @@ def output(workspace: Workspace, task_id: str) -> TaskOutput:
     help_ = f"write it into {loaded.relative}"
     if any(not block.closed for block in loaded.document.blocks):
         message = f"the output of task {loaded.state.id} has no clear end: a code fence never closes"
-        help_ = f"run `taskstate lint {loaded.relative}`"
+        help_ = f"run `taskstate lint {typed_path(loaded.relative)}`"
     raise TaskstateError(message, help=help_, code="no-output")

@@ -12,6 +12,7 @@ from taskstate.storage import folders, journal
 from taskstate.typed import TYPE_CHECKING
 from taskstate.workspace import task_index
 from taskstate.writing import preconditions, secret_check
+from taskstate.writing.damage import why_unread
 
 if TYPE_CHECKING:
     from taskstate.model.chain_quotes import Upstream
@@ -56,7 +57,7 @@ def propagate(
 
 def unreadable(workspace: Workspace) -> tuple[str, ...]:
     """Return why state files cannot be read, one line each."""
-    return tuple(sorted(f"not looked at: {task.problem}" for task in task_index.all_tasks(workspace) if task.problem))
+    return tuple(sorted(f"not looked at: {each}" for each in why_unread(workspace, task_index.all_tasks(workspace))))
 
 
 def _changed(

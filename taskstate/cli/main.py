@@ -78,7 +78,6 @@ class _Run:
         output.as_json = args._format == "json"  # noqa: SLF001 - the common flags stand beside the fields
         output.is_quiet, output.no_color = args._quiet, args._no_color  # noqa: SLF001 - the same
         call = self._call = CommandLineCall(args, operation, output)
-        call.notes(args._given_up)  # noqa: SLF001 - the same
         given = {name: value for name, value in vars(args).items() if not name.startswith("_")}
         _require_one_reader(operation, given)
         asked = make(operation, given, reading(call))

@@ -46,9 +46,10 @@ class Output:
         elif result.raw is not None and (result.is_json or not self.is_quiet):
             self._print_raw(result.raw, is_diff=result.is_diff)
         else:
-            is_whole = (call.writes or result.is_in_rows) and not sys.stdout.isatty()
-            is_whole = is_whole or result.is_verbatim or result.is_document
-            self.print_text(result.text if is_whole else _folded(result.text, call.width), result.highlights)
+            is_exact = result.is_verbatim or result.is_document
+            text = result.text if is_exact or result.is_in_rows else with_flags(result.text, self.given)
+            is_whole = is_exact or ((call.writes or result.is_in_rows) and not sys.stdout.isatty())
+            self.print_text(text if is_whole else _folded(text, call.width), result.highlights)
         if result.warning:
             from taskstate.cli.terminal import boxed
 

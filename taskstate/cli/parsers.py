@@ -10,7 +10,7 @@ from taskstate.messages import closest
 from taskstate.operations.call import usage_error
 from taskstate.operations.index import by_group, called, operations_of
 from taskstate.operations.operation import SHARED, is_required, name_of, shared_by
-from taskstate.typed import TYPE_CHECKING, NamedTuple
+from taskstate.typed import TYPE_CHECKING
 from taskstate.version import VERSION
 
 if TYPE_CHECKING:
@@ -20,28 +20,6 @@ if TYPE_CHECKING:
     from taskstate.operations.index import Command
     from taskstate.operations.operation import Field, Operation
 
-
-class GivenUp(NamedTuple):
-    """A flag of an operation, such as "session add", or of all (""), that works for some time yet.
-
-    `since` names the version that gave it up; from the day `until` on, such as 2030-01-31, it may be an error.
-    """
-
-    operation: str
-    flag: str
-    instead: str
-    since: str
-    until: str
-
-    @property
-    def words(self) -> str:
-        """What is said where it is given."""
-        until = f"may be an error from {self.until} on"
-        return f"{self.flag} is given up since {self.since}, and {until}: use {self.instead}"
-
-
-# docs/stability.md promises how long a row stays here.
-GIVEN_UP: tuple[GivenUp, ...] = ()
 _TYPES: Mapping[str, type] = {"int": int, "float": float}
 
 
@@ -193,8 +171,7 @@ def without_command(commands: Mapping[str, Command]) -> Parser:
 def parse(arguments: Sequence[str], commands: Mapping[str, Command]) -> tuple[Operation, argparse.Namespace]:
     """Return the operation that a command line calls, and what it gives; only its module is loaded.
 
-    The fields that are given are attributes by their names for users; the common flags have an underscore before, and
-    so has what is said of flags that are given up.
+    The fields that are given are attributes by their names for users; the common flags have an underscore before.
 
     Raises:
         TaskstateError: code "usage".
@@ -205,26 +182,12 @@ def parse(arguments: Sequence[str], commands: Mapping[str, Command]) -> tuple[Op
     if found:
         below = [each for each in operations if each.name.startswith(f"{found.name} ")]
         _require_first(arguments, found, below)
-        words, told = _renewed(found.name, arguments[len(found.name.split()) :])
-        return found, parser_of(found, below).parse_args(words, argparse.Namespace(_given_up=told))
+        return found, parser_of(found, below).parse_args(arguments[len(found.name.split()) :])
     names = [each.name.split() for each in operations]
     count = max(at for at in range(1, len(arguments) + 1) if any(name[:at] == [*arguments[:at]] for name in names))
     summary = commands[arguments[0]].summary
     _group_parser(arguments[:count], summary, operations).parse_args(arguments[count:])
     raise AssertionError(arguments)  # it knows no action that was not found before
-
-
-def _renewed(operation: str, words: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
-    """Return the words behind an operation with what takes the place of flags that are given up, and a line for each.
-
-    What stands behind `--` is no flag.
-    """
-    old = {each.flag: each for each in GIVEN_UP if each.operation in {"", operation}}
-    end = words.index("--") if "--" in words else len(words)
-    named = [(*word.partition("="), old.get(word.partition("=")[0])) for word in words[:end]]
-    told = dict.fromkeys(each.words for *_, each in named if each)
-    new = [f"{each.instead if each else name}{sign}{value}" for name, sign, value, each in named]
-    return [*new, *words[end:]], tuple(told)
 
 
 def _require_first(arguments: Sequence[str], found: Operation, below: Sequence[Operation]) -> None:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 # A `%` in the first line that is neither blank nor a comment. `\r(?!\n)` keeps CRLF from matching in two ways, which
 # takes exponential time on many comment lines.
 _DIRECTIVE = r"\ufeff?(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r(?!\n)|\n))*(%)"
+_CRITERIA = "acceptance_criteria"
 _MOST_REQUIREMENT = 140  # characters
 _NOTHING: Mapping[Any, Any] = {}
 FACTS = ("agent", "repository", "epic", "prd")  # texts of the front matter that are not sealed
@@ -92,21 +93,22 @@ def read_task_file(name: str, data: bytes) -> TaskFile:
         name=name,
         sha=git_blob_id(data),
         **{key: values.get(key) or "" for key in ("title", *FACTS, "priority", "area")},
-        depends_on=tuple(values.get("depends_on") or ()),
+        depends_on=_listed(values, "depends_on"),
         description=_normal(root, ("description",), values.get("description") or ""),
-        scope_in=tuple(scope.get("in") or ()),
-        scope_out=tuple(scope.get("out") or ()),
-        criteria=tuple(
-            _normal(root, ("acceptance_criteria", at), text)
-            for at, text in enumerate(values.get("acceptance_criteria") or ())
-        ),
-        commands=tuple(qa.get("commands") or ()),
-        standards=tuple(_citation(name, each) for each in values.get("standards") or ()),
-        features=tuple((each["id"], each["description"]) for each in values.get("features") or ()),
-        paths=tuple(values.get("repository_paths") or ()),
+        scope_in=_listed(scope, "in"),
+        scope_out=_listed(scope, "out"),
+        criteria=tuple(_normal(root, (_CRITERIA, at), text) for at, text in enumerate(_listed(values, _CRITERIA))),
+        commands=_listed(qa, "commands"),
+        standards=tuple(_citation(name, each) for each in _listed(values, "standards")),
+        features=tuple((each["id"], each["description"]) for each in _listed(values, "features")),
+        paths=_listed(values, "repository_paths"),
         lines={path: line for path, _, line in places},
         warnings=(*warnings, *_comments_left_out(name, root, values, of_keys)),
     )
+
+
+def _listed(values: Mapping[str, Any], key: str) -> tuple[Any, ...]:
+    return tuple(values.get(key) or ())
 
 
 def _normal(root: Node, path: KeyPath, text: str) -> str:
@@ -123,7 +125,7 @@ def _comments_left_out(name: str, root: Node, values: Mapping[str, Any], lines: 
     """Yield remarks for each text of a task file of which comments are not taken over."""
     texts: list[tuple[KeyPath, str]] = [
         (("description",), values.get("description") or ""),
-        *((("acceptance_criteria", at), text) for at, text in enumerate(values.get("acceptance_criteria") or ())),
+        *(((_CRITERIA, at), text) for at, text in enumerate(_listed(values, _CRITERIA))),
     ]
     for path, text in texts:
         place = f"{name}, line {lines.get(path, 1)}"

@@ -7,11 +7,9 @@ Each check yields problems with a message, a path and help; `doctor.repairs` rep
 from __future__ import annotations
 
 import os
-import shlex
 from pathlib import Path
 
 from taskstate.doctor.autosaved import remarks
-from taskstate.doctor.given_up import KEYS, given_up
 from taskstate.doctor.preflight import preflight
 from taskstate.doctor.problem import RepositoryProblem
 from taskstate.doctor.reaching import not_reaching
@@ -20,7 +18,7 @@ from taskstate.doctor.task_files import check_files, untold
 from taskstate.doctor.versions import differences
 from taskstate.doctor.weakened import weakenings
 from taskstate.errors import GitFailed, TaskstateError
-from taskstate.messages import counted
+from taskstate.messages import counted, typed_path
 from taskstate.model import names
 from taskstate.model.names import ARTIFACTS
 from taskstate.model.permanent import PERMANENT
@@ -147,7 +145,7 @@ def _check_ids(workspace: Workspace) -> Iterable[RepositoryProblem]:
     for task_id, paths in paths_by_id.items():
         if len(paths) > 1:
             shown = ", ".join(map(files.shown, paths))
-            help_ = f"give one of them another id: `taskstate doctor renumber {shlex.quote(paths[-1])} NEW`"
+            help_ = f"give one of them another id: `taskstate doctor renumber {typed_path(paths[-1])} NEW`"
             yield RepositoryProblem("ids", paths[0], f"{len(paths)} state files have the id {task_id}: {shown}", help_)
 
 
@@ -287,9 +285,6 @@ def _check_autosave(workspace: Workspace) -> Iterable[RepositoryProblem]:
 def _check_versions(workspace: Workspace) -> Iterable[RepositoryProblem]:
     for each in differences(workspace):
         yield RepositoryProblem("versions", each.path, each.message, each.help)
-    for name, key, instead in given_up(workspace.root, KEYS):
-        message = f"`{key}` is given up, and may be an error from {instead.until} on"
-        yield RepositoryProblem("versions", name, message, instead.instead, note=True)
 
 
 def _check_prompts(workspace: Workspace) -> Iterable[RepositoryProblem]:

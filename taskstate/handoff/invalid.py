@@ -10,7 +10,7 @@ from taskstate.errors import TaskstateError
 from taskstate.handoff.document import ACCEPTED
 from taskstate.handoff.document_files import HandoffFile, archive_path, document_name
 from taskstate.handoff.paths import folder, is_handoff_path
-from taskstate.messages import quoted
+from taskstate.messages import typed_path
 from taskstate.model.names import time_of_handoff
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
@@ -88,6 +88,5 @@ def invalid_error(workspace: Workspace, task_id: str, invalid: InvalidHandoff) -
 
 def cure(task_id: str, path: str) -> str:
     """Return how a document that is not valid is put right."""
-    return (
-        f"complete it, and `taskstate handoff new {task_id} --from {quoted(path)}` takes it over; or move it elsewhere"
-    )
+    command = f"`taskstate handoff new {task_id} --from {typed_path(path)}`"
+    return f"complete it, and {command} takes it over; or move it elsewhere"

@@ -57,11 +57,10 @@ def text_of(run: Run, source: str, *, dry_run: bool, verbose: bool) -> str:
     new = [each for each in run.plan.tasks if not each.is_known]
     would = "would be " if dry_run else ""
     known = [(f"{each.task.record.place} {each.task.id}", each) for each in run.changed]
+    differ = "changed in the source, and not taken over"
     groups = {
         f"{would}added": [f"{name}: {each.added}" for name, each in known if each.added],
-        "changed in the source, and not taken over": [
-            f"{name}: {each.differs}" for name, each in known if each.differs
-        ],
+        differ: [f"{name}: {each.differs}" for name, each in known if each.differs],
         "refused": [f"{each.place} {each.code}: {each.why}" for each in run.plan.refused],
         "left out": [f"{each.place} {each.why}" for each in run.plan.left],
     }
@@ -69,18 +68,18 @@ def text_of(run: Run, source: str, *, dry_run: bool, verbose: bool) -> str:
     kept = sorted(Counter(key for each in new for key in each.fields).items())
     most = None if verbose else _SHOWN
     lines = [
-        *([_lead(new)] if dry_run and new else []),
+        _lead(new) if dry_run and new else "",
         f"{source}:",
-        *([f"  {'would import' if dry_run else 'imported'} {_by_status(new)}"] if new else []),
-        *([f"  unchanged since the last import: {counted(same, 'task')}"] if same else []),
+        f"  {'would import' if dry_run else 'imported'} {_by_status(new)}" if new else "",
+        f"  unchanged since the last import: {counted(same, 'task')}" if same else "",
         *(line for title, lines in groups.items() for line in _group(title, lines, most)),
         *_told(run.plan.told, most),
-        *([f"  no place here: {', '.join(f'{key} ({n})' for key, n in kept)}: under Notes"] if kept else []),
+        f"  no place here: {', '.join(f'{key} ({n})' for key, n in kept)}: under Notes" if kept else "",
         *(f"  {each.number} {each.what}{each.advice and f' ({each.advice})'}" for each in run.others),
         f"  in {run.counts['in']} = " + " + ".join(f"{run.counts[key]} {name}" for key, name in _OUTCOMES.items()),
-        *(["next: taskstate next"] if new and not dry_run else []),
+        "next: taskstate next" if new and not dry_run else "",
     ]
-    return "\n".join(map(printable, lines))
+    return "\n".join(map(printable, filter(None, lines)))
 
 
 def _lead(new: Sequence[Task]) -> str:

@@ -27,9 +27,10 @@ def graph(call: Call, asked: Graph) -> Result:
     """Draw the dependency graph of the tasks."""
     from taskstate.tasks import dependency_graph
     from taskstate.workspace import task_index
+    from taskstate.writing.damage import why_unread
 
     tasks = (*task_index.all_tasks(call.workspace), *task_index.left_out(call.workspace))
-    call.report_all_damage(tuple(f"not drawn: {task.problem}" for task in tasks if task.problem))
+    call.report_all_damage(tuple(f"not drawn: {each}" for each in why_unread(call.workspace, tasks)))
     permanent = {task.id.casefold() for task in tasks if task.kind == PERMANENT}
     drawn = dependency_graph.Graph(
         dependency_graph.GraphTask(task.id, task.title, task.status, task.depends_on, task.parent) for task in tasks

@@ -56,6 +56,8 @@ def import_(call: Call, asked: Import) -> Result:
     from taskstate.importing import report, write
     from taskstate.importing.run import run
     from taskstate.storage import files
+    from taskstate.storage.paths import real
+    from taskstate.workspace.artifacts import require_not_own
 
     if asked.list:
         return _systems(call)
@@ -63,7 +65,9 @@ def import_(call: Call, asked: Import) -> Result:
         undone = write.undo(call.workspace, call.request())
         return Result(undone._asdict(), write.undone_text(undone, dry_run=call.dry_run))
     ask = _ask(call, asked)
-    place = Path(os.path.abspath(asked.write_map)) if asked.write_map else None
+    place = real(asked.write_map) if asked.write_map else None
+    if place:
+        require_not_own(call.workspace, place)
     if place and files.size(place) is not None:
         message = f"cannot create {files.shown(place)}: it exists already"
         raise TaskstateError(message, help="choose another name, or move what is there out of the way", code="exists")

@@ -54,9 +54,10 @@ def _rest(call: Call, asked: Search, hidden: int) -> Iterator[str]:
     from taskstate.messages import quoted
     from taskstate.views.layout import more
 
-    task = f"--task {quoted(asked.task)} " if asked.task else ""
+    given = {"root": call.conditions.root, "config": call.conditions.config, "task": asked.task}
+    flags = "".join(f"--{name} {quoted(value)} " for name, value in given.items() if value)
     text = f"-- {quoted(asked.text)}" if asked.text.startswith("-") else quoted(asked.text)
-    return more(f"{hidden} more lines", f"search {task}{text} | less", call.screen)
+    return more(f"{hidden} more lines", f"search {flags}{text} | less", call.screen)
 
 
 OPERATIONS = (Operation("search", "find a text in the files of all tasks", search, Search),)

@@ -10,7 +10,7 @@ from collections import Counter
 
 from taskstate.context.past_versions import earlier_versions
 from taskstate.errors import TaskstateError
-from taskstate.messages import closest, first_of
+from taskstate.messages import closest, first_of, typed_path
 from taskstate.model import permanent
 from taskstate.model.document_kinds import built_in, section_key
 from taskstate.model.entries import entries
@@ -235,8 +235,8 @@ def with_section(loaded: Loaded, name: str, content: str) -> str:
     """
     document, section = loaded.document, loaded.state.section(name)
     if section is None:
-        message, help_ = f"task {loaded.state.id} has no section {name}", f"run `taskstate lint {loaded.relative}`"
-        raise TaskstateError(message, help=help_, code="unreadable")
+        help_ = f"run `taskstate lint {typed_path(loaded.relative)}`"
+        raise TaskstateError(f"task {loaded.state.id} has no section {name}", help=help_, code="unreadable")
     if content == permanent.content_of(loaded.state, name):
         return document.text
     nl = document.newline

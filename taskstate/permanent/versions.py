@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from taskstate.errors import TaskstateError
-from taskstate.messages import first_of
+from taskstate.messages import first_of, typed_path
 from taskstate.model import decision_faults, permanent
 from taskstate.model.impact_faults import faults
 from taskstate.model.permanent import CHANGE_LOG, COSMETIC, KEPT_VERSIONS, VERSION_SEAL, LoggedVersion
@@ -96,7 +96,7 @@ def _require_sound_decisions(loaded: Loaded, after: Loaded, revision: Revision) 
     by_hand = permanent.edited_sections(loaded.state)
     emptied = [each for each in by_hand if not permanent.content_of(after.state, each).strip()]
     if emptied:
-        help_ = f"put it back: `git diff -- {loaded.relative}` shows it"
+        help_ = f"put it back: `git diff -- {typed_path(loaded.relative)}` shows it"
         raise TaskstateError(f"{emptied[0]} was emptied by hand", help=help_, code="structure")
     if permanent.DECISIONS in {*revision.sections, *permanent.sections_by_hand(loaded.state)}:
         wrong = next(decision_faults.faults(after.state), "")
@@ -113,7 +113,7 @@ def require_sound_log(loaded: Loaded) -> None:
         TaskstateError: code "unreadable".
     """
     state = loaded.state
-    help_ = f"`taskstate lint {loaded.relative}` names the line; fix it, or restore the file from git"
+    help_ = f"`taskstate lint {typed_path(loaded.relative)}` names the line; fix it, or restore the file from git"
     if state.section(CHANGE_LOG) is None:
         raise TaskstateError(f"task {state.id} has no section Change Log", help=help_, code="unreadable")
     lines = [line for line in permanent.content_of(state, CHANGE_LOG).splitlines() if line.strip()]

@@ -6,7 +6,7 @@ stashed or reset, work that was never in this clone.
 
 from __future__ import annotations
 
-from taskstate.messages import first_of
+from taskstate.messages import first_of, typed_path
 from taskstate.snapshots.drift import (
     COMMITS,
     LAST_TURN,
@@ -19,6 +19,7 @@ from taskstate.snapshots.drift import (
     DriftReport,
     count_files,
     first_paths,
+    printable_path,
     unquoted,
 )
 from taskstate.typed import TYPE_CHECKING
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
     from taskstate.snapshots.drift import Difference, Explained, TreeDifferences
     from taskstate.storage.git.movement import Commit
+
+ANY_FILE = "--restore FILE"
 
 
 def drift_report(found: TreeDifferences) -> DriftReport:
@@ -164,7 +167,8 @@ def _edited(found: TreeDifferences, tree: str, accept: str) -> tuple[str, str]:
 
 def _edited_here(found: TreeDifferences, tree: str, accept: str, ignored: str) -> tuple[str, str]:
     """Return cause and remedy for files that somebody edited, or took back, in this clone."""
-    restore = f"`taskstate snapshot verify {found.task_id}{_of_role(found)} {to_restore(found.files or ())}`"
+    named = to_restore(found.files or ()) or ANY_FILE
+    restore = f"`taskstate snapshot verify {found.task_id}{_of_role(found)} {named}`"
     paths = [each.path for each in found.files or ()]
     commits = _touching(found, paths)
     if found.is_clean and not commits:
@@ -189,11 +193,9 @@ def _of_role(found: TreeDifferences) -> str:
 
 
 def to_restore(differences: Sequence[Difference]) -> str:
-    """Return the option that puts back what differs, with the names of the files where they are few."""
-    import shlex
-
-    names = [each.origin or each.path for each in differences if each.change != "added"]
-    return shlex.join(["--restore", *names]) if 0 < len(names) <= SHOWN else "--restore FILE"
+    """Return the option that puts back what differs, with the names of the files; empty where they are too many."""
+    names = [typed_path(printable_path(each.origin or each.path)) for each in differences if each.change != "added"]
+    return " ".join(["--restore", *names]) if 0 < len(names) <= SHOWN else ""
 
 
 def _elsewhere(found: TreeDifferences, tree: str, accept: str) -> tuple[str, str]:

@@ -83,6 +83,8 @@ def choose(workspace: Workspace, most: int = 1, *, actor: str = "") -> Choice:
     remembered = None if busy else cache.get(name)
     if remembered:
         return remembered
+    from taskstate.writing.damage import why_unread
+
     absent = task_index.left_out(workspace)
     every = (*task_index.all_tasks(workspace, listed), *absent)
     turns = (turn for task in every if is_open(task) and (turn := task.open_turn))
@@ -94,7 +96,7 @@ def choose(workspace: Workspace, most: int = 1, *, actor: str = "") -> Choice:
     tasks = tuple(task._replace(status=BLOCKED) if task in away and is_open(task) else task for task in every)
     told = tuple(f"task {task.id}: {busy[task.id.casefold()]}" for task in away if task.id.casefold() in busy)
     strange = (f"{task.path}: {words}: fix it; `taskstate lint` says how" for task, words in unknown.items())
-    unreadable = tuple(f"not counted: {each}" for each in (*(task.problem for task in tasks), *strange) if each)
+    unreadable = tuple(f"not counted: {each}" for each in (*why_unread(workspace, tasks), *strange))
     order = in_order(tasks, most)
     if not order.ready:
         not_here = {task.id for task in away}

@@ -10,7 +10,7 @@ from collections import Counter
 from contextlib import closing
 
 from taskstate.errors import GitFailed, TaskstateError
-from taskstate.messages import counted, decoded
+from taskstate.messages import counted, decoded, typed_path
 from taskstate.model import names
 from taskstate.model.session_references import identity
 from taskstate.model.task_state import read_state
@@ -121,7 +121,7 @@ def _earlier(workspace: Workspace, loaded: Loaded, revision: str) -> _Earlier:
         data = objects.read(f"{commit}:{own}")
     if data is None:
         message = f"{git.printable(revision)} has no state file of task {loaded.state.id}"
-        help_ = f"name a commit that `git log -- {loaded.relative}` shows, or `COMMIT:PATH`"
+        help_ = f"name a commit that `git log -- {typed_path(loaded.relative)}` shows, or `COMMIT:PATH`"
         raise TaskstateError(message, help=help_, code="not-found")
     name = commit[: git.SHORT]
     text = decoded(data, f"{git.printable(own)} of {name}", advice="name another commit")

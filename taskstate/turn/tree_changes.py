@@ -69,12 +69,13 @@ class TreeChanges(NamedTuple):
         """Return the diff in lines, with what becomes of it and the command that takes it back: the turn has begun."""
         if self.since is None:
             return ()
-        from taskstate.snapshots.drift_report import to_restore
+        from taskstate.snapshots.drift_report import ANY_FILE, to_restore
 
         verify, report = f"taskstate snapshot verify {task_id}", self.since.report
         more = (f"\u2026 {self.since.more} more lines: `{verify}` names the files",) if self.since.more else ()
         is_new = all(each.change == "added" for each in report.files)
-        back = "delete what you do not want" if is_new else f"put it back: `{verify} {to_restore(report.files)}`"
+        named = to_restore(report.files) or ANY_FILE
+        back = "delete what you do not want" if is_new else f"put it back: `{verify} {named}`"
         is_known = report.is_here and report.files
         advice = f"go on, and it counts as this turn's; or {back}" if is_known else report.message
         return (*filter(None, [self.since.stat]), *self.since.lines, *more, advice)

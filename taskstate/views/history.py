@@ -18,6 +18,7 @@ from taskstate.model.write_metadata import blocks_of
 from taskstate.storage.git import client as git
 from taskstate.storage.git import log as git_log
 from taskstate.typed import TYPE_CHECKING, NamedTuple
+from taskstate.writing.damage import why_unread
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -172,7 +173,7 @@ def _add_all(found: _Found, source: Source, asked: Asked, unread: list[str]) -> 
     workspace, indexed = source.tree.workspace, source.tree.tasks
     paths = {each.path: each.id for each in indexed}
     found.add(_commits(workspace, paths, ["*-state.md"], asked.since), source.branch)
-    unread += [each.problem for each in sorted(indexed, key=lambda each: each.path) if each.problem]
+    unread += why_unread(workspace, sorted(indexed, key=lambda each: each.path))
     whole = [each for each in indexed if not (each.problem or "" < each.updated < asked.since)]
     whole.sort(key=lambda each: (not each.updated, each.updated, each.path), reverse=True)
     for task in whole[: _MOST_READ if asked.most else None]:

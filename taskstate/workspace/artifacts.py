@@ -11,9 +11,10 @@ from __future__ import annotations
 from contextlib import suppress
 
 from taskstate.errors import TaskstateError
-from taskstate.model.names import ARTIFACTS, HASH_DIGITS, artifact, hashed_artifact
+from taskstate.model.names import ARTIFACTS, HASH_DIGITS, artifact, hashed_artifact, own_file
 from taskstate.storage import files, folders
 from taskstate.typed import TYPE_CHECKING, NamedTuple
+from taskstate.workspace.config_files import CONFIG_FILES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -212,15 +213,16 @@ def save_as(workspace: Workspace, path: Path, text: str) -> None:
 
 
 def require_not_own(workspace: Workspace, path: Path) -> None:
-    """Refuse a file for output that is one of taskstate's own and no artifact, or one of git's.
+    """Refuse a file for output that taskstate, here or in another repository, or git has for itself; no artifact.
 
     Raises:
         TaskstateError: code "path".
     """
     relative = path.relative_to(workspace.root).as_posix() if path.is_relative_to(workspace.root) else ""
     artifact_folder = f"{workspace.config.root}/{ARTIFACTS}/"
-    if relative and workspace.is_ours(relative) and not relative.startswith(artifact_folder):
-        message = f"{files.shown(relative)} is one of taskstate's own files"
+    is_taken = workspace.may_write(relative) if relative else own_file(str(path)) is not None
+    if (is_taken and not relative.startswith(artifact_folder)) or path.name.casefold() in CONFIG_FILES:
+        message = f"{files.shown(relative or path)} is one of taskstate's own files, or of those that it sets up"
         raise TaskstateError(message, help=f"write to another file, or under {artifact_folder}", code="path")
     if ".git" in map(str.casefold, path.parts):
         message = f"{files.shown(path)} lies in git's own folder"

@@ -8,6 +8,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from taskstate.errors import TaskstateError
+from taskstate.messages import typed_path
 from taskstate.model import names
 from taskstate.storage import files, folders
 from taskstate.typed import TYPE_CHECKING, NamedTuple
@@ -56,9 +57,7 @@ def near_names(workspace: Workspace) -> Iterator[NearName]:
 def _renaming(workspace: Workspace, path: Path, target: Path) -> str:
     if workspace.source.exists(target):
         return f"delete it if it is a copy of {files.shown(target.name)}; else name it like that, with an id of its own"
-    import shlex
-
-    return f"`{shlex.join(['mv', '-n', workspace.relative(path), workspace.relative(target)])}`"
+    return f"`mv -n {typed_path(workspace.relative(path))} {typed_path(workspace.relative(target))}`"
 
 
 def _told_id(workspace: Workspace, path: Path) -> str | None:
@@ -99,11 +98,9 @@ def _cure(workspace: Workspace, loaded: Loaded, named: str, told: str) -> str:
     title = next((section.title for section in loaded.document.sections if section.level == 1), "")
     if f"#{named}:" in title or not names.is_id(told):
         return write
-    import shlex
-
     path = workspace.root / loaded.relative
     target = path.with_name(f"task-{told}-state.md")
     if folders.exists(target):
         return f"delete it if it is a copy of {workspace.relative(target)}; else {write}, and change its title line"
-    renamed = shlex.join(["mv", loaded.relative, workspace.relative(target)])
+    renamed = f"mv {typed_path(loaded.relative)} {typed_path(workspace.relative(target))}"
     return f"`{renamed}` names it as before; `taskstate doctor renumber {told} {named}` then changes the id everywhere"

@@ -88,11 +88,11 @@ def _folders(workspaces: tuple[Workspace, ...]) -> frozenset[str]:
     """Return the folders that exist of those that are watched: with our own files, with the configuration, of git."""
     folders: set[Path] = set()
     for each in workspaces:
-        folders |= {each.root, each.state_root, each.tasks, each.state_root / "archives", each.state_root / "handoffs"}
         at = git.folders(each.root)
-        folders |= {*(at or ())} | {each / name for each in (at or ())[1:] for name in _OF_GIT}
-        if at:  # of a worktree that is being made, too
-            folders |= {at.common_dir / "worktrees" / name for name in files.names(at.common_dir / "worktrees")}
+        folders |= {each.root, *(at or ())} | {each / name for each in (at or ())[1:] for name in _OF_GIT}
         with suppress(TaskstateError):  # the check tells what cannot be listed
+            folders |= {each.state_root, each.tasks, each.state_root / "archives", each.state_root / "handoffs"}
             folders |= {path.parent for path in each.own_files()}
+        with suppress(TaskstateError):  # of a worktree that is being made, too
+            folders |= {*files.children(at.common_dir / "worktrees")} if at else set()
     return frozenset(str(folder) for folder in folders if disk.is_folder(folder))

@@ -12,7 +12,7 @@ from contextlib import closing, suppress
 from functools import lru_cache
 
 from taskstate.errors import GitFailed, TaskstateError
-from taskstate.messages import counted, first_of
+from taskstate.messages import counted, first_of, typed_path
 from taskstate.model.derived_values import COUNTS, session_counts
 from taskstate.model.document_kinds import kind_of, section_key
 from taskstate.model.names import own_id
@@ -22,13 +22,14 @@ from taskstate.syntax.escaping import is_blank, is_none
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from taskstate.error_codes import ErrorCode
     from taskstate.model.task_state import TaskState
     from taskstate.storage.kept_records import KeptRecord
     from taskstate.syntax.document import Document, Section
+    from taskstate.workspace.task_index import IndexedTask
     from taskstate.workspace.workspace import Loaded, Workspace
     from taskstate.writing.ledger import Entry
 
@@ -63,6 +64,11 @@ def damage_at(workspace: Workspace, path: Path) -> str:
     return f"{found}: {advice(workspace, loaded)}" if found else ""
 
 
+def why_unread(workspace: Workspace, tasks: Iterable[IndexedTask]) -> tuple[str, ...]:
+    """Return why state files of which the index has nothing could not be read, with the ways out."""
+    return tuple(damage_at(workspace, workspace.root / each.path) or each.problem for each in tasks if each.problem)
+
+
 def require_undamaged(workspace: Workspace, loaded: Loaded) -> None:
     """Refuse to change a damaged state file.
 
@@ -90,10 +96,7 @@ def advice(workspace: Workspace, loaded: Loaded) -> str:
 
     is_kept = had_front_matter(workspace, loaded.relative, loaded.state.id)
     if is_older(loaded.document) and not is_kept:
-        import shlex
-
-        path = shlex.quote(loaded.relative)
-        return f"`taskstate migrate {path}` brings a file of an older form into the present one"
+        return f"`taskstate migrate {typed_path(loaded.relative)}` brings a file of an older form into the present one"
     if conflict_line(loaded):
         decide = "keep the right lines, and delete the markers"
         if OURS.rstrip() in loaded.document.text:  # our merge has left only what has to be decided
@@ -107,7 +110,7 @@ def advice(workspace: Workspace, loaded: Loaded) -> str:
             else "fix it; `taskstate lint` says how"
         )
     if next(_without_heading(loaded), ""):
-        return f"`taskstate lint --fix --unsafe-fixes {loaded.relative}` writes the heading as it has to be"
+        return f"`taskstate lint --fix --unsafe-fixes {typed_path(loaded.relative)}` writes the heading as it has to be"
     back = "`taskstate doctor --fix` brings back what is missing, " if is_kept else ""
     return f"{back}`taskstate doctor --let-go {loaded.state.id}` accepts the file as it is"
 

@@ -43,6 +43,18 @@ def test_it_carries_the_repository_and_the_actor(
     assert named(cli("show", "7", *where), "list") == ["list", *where]
 
 
+def test_the_result_carries_the_repository(cli: Cli, place: Place, tmp_path: Path) -> None:
+    """What is named in a text of taskstate's works there, too; the text of a file stays as it is."""
+    cli.ok("edit", "101", "--description", "Run `taskstate lint` first.")
+    cli.monkeypatch.chdir(tmp_path)
+    where = ("--root", str(place.root), "--actor", "b o")
+    cli.ok("start", "101", *where)
+    (command,) = re.findall(r"`taskstate (complete[^`]*)`", cli.ok("finish", "101", *WORDS, *where))
+    assert shlex.split(command) == ["complete", "101", *where]
+    assert "`taskstate lint` first" in cli.ok("show", "101", "--section", "Task Description", *where[:2])
+    assert "Run `taskstate lint` first" in cli.ok("search", "first.", *where[:2])
+
+
 @pytest.mark.parametrize("below", [True, False])
 def test_a_file_in_it_is_found_from_a_folder_below(cli: Cli, place: Place, tmp_path: Path, below: bool) -> None:  # noqa: FBT001 - both ways
     """Messages name files from the root; another file that the working folder has not is none."""

@@ -162,6 +162,24 @@ def test_an_export_never_replaces_our_own_files(tmp_path: Path) -> None:
         assert path.read_bytes() == b"{}\n"
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("taskstate.toml", "pyproject.toml", "packages/a/taskstate.toml", ".pre-commit-config.yaml", "AGENTS.md"),
+        *(".taskstate/kinds/note.json", "../other/.taskstate/tasks/task-1-state.md", "../other/taskstate.toml"),
+    ],
+)
+def test_output_never_replaces_a_configuration(tmp_path: Path, name: str) -> None:
+    """What taskstate or another tool is set up with is no file for output, here or in another repository."""
+    workspace = Place(tmp_path / "r").workspace
+    path = (tmp_path / "r" / name).resolve()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("before")
+    said = refusal(lambda: artifacts.save_as(workspace, path, "{}\n"))
+    assert "is one of taskstate's own files, or of those that it sets up" in str(said)
+    assert path.read_text() == "before"
+
+
 def test_what_was_changed_since_it_was_sealed_is_not_sealed() -> None:
     """An export says that its seal is broken; a checked criterion does not break it."""
     assert told("reviewer", EXAMPLE.replace("- [ ] Keys", "- [x] Keys"))["sealed"] is True

@@ -314,6 +314,8 @@ def test_a_map_goes_into_no_file_that_is_there(cli: Cli, tmp_path: Path) -> None
     (tmp_path / "map.toml").touch()
     said = cli.refused("import", "github", written(tmp_path, issue(1)), "--write-map", tmp_path / "map.toml")
     assert "it exists already" in said
+    state = cli.place.root / ".taskstate" / "tasks" / "task-9-state.md"
+    assert "taskstate's own files" in cli.refused("import", "github", written(tmp_path, issue(1)), "--write-map", state)
     assert not cli.place.workspace.state_files()
 
 

@@ -51,3 +51,23 @@ def test_no_walk_along_a_chain(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(relations, "_reaches", None)
     chain: dict[str, tuple[str, ...]] = {str(each): (str(each - 1),) if each else () for each in range(10_000)}
     assert _related(chain) == (chain, [])
+
+
+class _Compared(str):
+    """A text that counts how often it is compared."""
+
+    times = 0
+    __slots__ = ()
+    __hash__ = str.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        """Return what a text returns."""
+        _Compared.times += 1
+        return str.__eq__(self, other)
+
+
+def test_many_dependencies_of_one_task_are_not_compared_with_each_other() -> None:
+    """Of one task with thousands of them the time would grow with the square of their number."""
+    depends_on: dict[str, tuple[str, ...]] = {"all": tuple(_Compared(each) for each in range(1_000))}
+    assert len(_related(depends_on | {str(each): () for each in range(1_000)})[0]["all"]) == 1_000
+    assert _Compared.times < 50_000

@@ -77,3 +77,19 @@ def test_a_signal_that_comes_while_the_watcher_waits_ends_the_server(
     monkeypatch.setattr("watchfiles.awatch", signalled)
     with pytest.raises(Ended):
         asyncio.run(watched())
+
+
+@pytest.mark.parametrize("hidden", [".git/worktrees", ".taskstate"])
+def test_what_cannot_be_listed_does_not_end_the_watching(tmp_path: Path, hidden: str) -> None:
+    """The folders that can be are watched all the same: a server would not see that it is mended."""
+
+    async def watched() -> frozenset[str]:
+        return await anext(watching.changes((place.workspace,), asyncio.Event()))
+
+    place = GitPlace(tmp_path / "here")
+    (place.root / "taskstate.toml").write_text("[lint]\n", encoding="utf-8")
+    path = place.root / hidden
+    if path.exists():
+        path.rename(tmp_path / "elsewhere")
+    path.symlink_to(tmp_path / "elsewhere")
+    assert asyncio.run(watched()) == frozenset()

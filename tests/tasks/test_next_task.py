@@ -199,7 +199,8 @@ def test_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
     place = Chained(tmp_path / "r")
     place.file("101").write_bytes(b"\xff")
     choice = choose(place.workspace)
-    assert choice.unreadable == ("not counted: .taskstate/tasks/task-101-state.md is not UTF-8: byte 0 is 0xff",)
+    assert len(choice.unreadable) == 1
+    assert "not counted: .taskstate/tasks/task-101-state.md is not UTF-8: byte 0 is 0xff" in choice.unreadable[0]
     assert choice.waiting[0].why == "it depends on 101, which is not there"
 
 

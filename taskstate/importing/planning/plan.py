@@ -103,17 +103,16 @@ def _task(record: Record, task_id: str, known: Known | None, said: Said) -> Task
 
 def _status(record: Record, rules: Rules) -> tuple[str, str]:
     """Return our status of a record, and the word that no table has."""
-    labels = [rules.map.labels.get(label, "") for label in record.labels]
-    by_label = next((each for each in labels if each in OF_TASKS), "")
+    by_label = next((ours for label in record.labels if (ours := rules.map.labels.get(label)) in OF_TASKS), None)
     if by_label and record.state in {"", CREATED}:
         return by_label, ""
-    mapped = rules.map.status_of(record.status) if record.status else ""
+    mapped = rules.map.status_of(record.status)
     named = mapped or words.status_of(record.status)
     if record.is_container and named not in _BY_WORD and not mapped:
         is_begun = bool(record.sessions) or any(each.done for each in (*record.features, *record.criteria))
         return record.state or (IN_PROGRESS if is_begun else CREATED), ""
     status = mapped or record.state or named
-    return status or CREATED, "" if status or not record.status else record.status
+    return status or CREATED, "" if status else record.status
 
 
 def _known_status(record: Record, fields: dict[str, object], said: Said) -> str:

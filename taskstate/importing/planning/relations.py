@@ -9,7 +9,7 @@ from taskstate.model.algorithms import DependencyGraph
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from taskstate.importing.planning.tasks import Said, Task
 
@@ -58,12 +58,12 @@ class Relations:
                     self._lose(task, parent if child == task.id else child, "parent", circle=True)
         return parents
 
-    def _edges(self) -> dict[str, list[str]]:
+    def _edges(self) -> dict[str, dict[str, None]]:
         """Return the dependencies of each task in the order of the source, without those that close a circle."""
         targets = {task.id: {text: self.resolved(text) for text in task.depends_on} for task in self.tasks}
         by_key = {task_id.casefold(): tuple(filter(None, each.values())) for task_id, each in targets.items()}
         graph = DependencyGraph(lambda key: by_key.get(key, ()))
-        edges: dict[str, list[str]] = {task.id: [] for task in self.tasks}
+        edges: dict[str, dict[str, None]] = {task.id: {} for task in self.tasks}
         needed = set[str]()  # to a task that none needs so far no path leads: of a long ring one edge is searched for
         for task in self.tasks:
             for text, target in targets[task.id].items():
@@ -73,8 +73,8 @@ class Relations:
                     task.id in needed and graph.in_one_cycle(task.id, target) and _reaches(target, task.id, edges)
                 ):
                     self._lose(task, text, "dependency", circle=True)
-                elif target not in edges[task.id]:
-                    edges[task.id].append(target)
+                else:
+                    edges[task.id][target] = None
                     needed.add(target)
         return edges
 
@@ -85,7 +85,7 @@ class Relations:
         self._lost[task.id][f"{what} in a circle" if circle else f"{what} not here"].append(text)
 
 
-def _reaches(begin: str, end: str, edges: Mapping[str, Sequence[str]]) -> bool:
+def _reaches(begin: str, end: str, edges: Mapping[str, Iterable[str]]) -> bool:
     """Return whether dependencies lead from one task to another, or the two are one."""
     seen, following = {begin}, [begin]
     while following:

@@ -149,14 +149,12 @@ def _edges(taking: Taking, own: str) -> tuple[str, tuple[str, ...]]:
         edge = Taking(each)
         kind, target = str(edge.get("type") or edge.get("dependency_type")), edge.get("depends_on_id") or edge.get("id")
         is_own = isinstance(target, str) and edge.get("issue_id", own) == own and not target.startswith("external:")
-        is_parent = kind == _PARENT and parent in {"", target}
-        if is_own and is_parent:
-            parent = str(target)
-        elif is_own and kind in _WAITS:
-            waits.append(str(target))
+        is_parent = is_own and kind == _PARENT and parent in {"", target}
+        parent = str(target) if is_parent else parent
+        waits += [str(target)] if is_own and kind in _WAITS else []
         said = {key: value for key, value in edge.items() if _says(key, value)}
         says_more = "issue_id" in edge and not said.keys() <= _EDGE
-        if not is_own or says_more or not (kind == "blocks" or is_parent):
+        if says_more or not (is_parent or (is_own and kind == "blocks")):
             others.append(said or each)
     if others:
         taking["dependencies"] = others

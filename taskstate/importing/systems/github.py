@@ -9,8 +9,9 @@ from taskstate.errors import TaskstateError
 from taskstate.importing.reading.markdown import outline, parts_of, prose
 from taskstate.importing.reading.values import Taking, comments_in, name_in, records
 from taskstate.importing.records import Left, Record, Refused, Told
-from taskstate.importing.words import status_in_label
-from taskstate.model.statuses import COMPLETE, CREATED, DROPPED
+from taskstate.importing.words import status_in_label, status_of
+from taskstate.messages import first_of
+from taskstate.model.statuses import CLOSED, COMPLETE, CREATED, DROPPED
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -45,7 +46,9 @@ _GH = (
 _REST = ("state", "body", "labels", "assignees", "user", "milestone", "created_at", "closed_at")
 _LINKS = re.compile(r"(?im)\b(?:depends on|blocked by|requires)\b:?((?:[\s,]|and|&|[\w.-]*/?[\w.-]*#\d+)+)")
 _REFERENCE = re.compile(r"(?:(?<![\w./-])([\w.-]{1,100}/[\w.-]{1,100}))?#(\d{1,9})")
+_ADDRESS = re.compile(r"/([\w.-]{1,100}/[\w.-]{1,100})/(?:issues|pull)/(\d{1,9})/?(?:$|[#?])")
 _REPOSITORY = r"(.+)/(?:issues|pull)/\d+(?:$|[#?])"
+_SHOWN = 5  # names in a line
 _ONLY_REFERENCE = re.compile(r"#(\d+)\.?")
 
 
@@ -55,7 +58,7 @@ def read(source: Source, options: Options) -> Iterator[Found]:  # noqa: ARG001 -
     Raises:
         TaskstateError: code "ambiguous": it holds those of two repositories, whose numbers clash.
     """
-    lacking, repositories = Counter[str](), dict[str, None]()
+    lacking, repositories, described = Counter[str](), dict[str, None](), dict[str, None]()
 
     def issue(value: Any, place: Place) -> Found:  # noqa: ANN401 - any JSON value
         match = re.match(_REPOSITORY, str(Taking(value).text("html_url", "url")))
@@ -66,12 +69,23 @@ def read(source: Source, options: Options) -> Iterator[Found]:  # noqa: ARG001 -
             raise TaskstateError(message, help=help_, code="ambiguous")
         found = _issue(value, place)
         lacking.update(found.absent if isinstance(found, Record) else ())
+        described.update(dict.fromkeys(_described(Taking(value))))
         return found
 
     yield from records(source, source.names, issue)
     if lacking:
         named = ", ".join(f"{key} ({count})" for key, count in sorted(lacking.items()))
         yield Told("not-exported", f"the file has not all that an issue has: {named}")
+    if described:
+        what = "what is said of a label, a type or a milestone, and when one is due, has no place here"
+        yield Told("file-metadata", f"{what}: {first_of([*described], _SHOWN)}")
+
+
+def _described(issue: Taking) -> Iterator[str]:
+    """Yield the names of the labels, the type and the milestone of an issue of which more is said than the name."""
+    for each in map(Taking, (*issue.list("labels"), issue.get("type"), issue.get("milestone"))):
+        if each.text("description", "dueOn", "due_on"):
+            yield name_in(each)
 
 
 def _issue(value: Any, place: Place) -> Record | Left | Refused:  # noqa: ANN401 - any JSON value
@@ -95,8 +109,12 @@ def _record(taking: Taking, place: Place) -> Record:
     listed = [match[1] for box in whole.boxes if (match := _ONLY_REFERENCE.fullmatch(box.text))]
     state, status, reason = _state(taking, [*labels, kind])
     notes = comments_in(taking.list("comments"))
-    blockers, children = (_references(taking.pop(key, None)) for key in ("blockedBy", "subIssues"))
-    parent = _references([taking.pop("parent", None) or taking.pop("parent_issue_url", None)])
+    address = _ADDRESS.search(Taking(taking).text("html_url", "url"))
+    above = [taking.pop("parent", None) or taking.pop("parent_issue_url", None)]
+    blockers, children, parent = (
+        _references(each, address[1] if address else "")
+        for each in (taking.pop("blockedBy", None), taking.pop("subIssues", None), above)
+    )
     related = (*blockers, *parent, *children)
     kept = {
         "author": name_in(taking.pop("user", None)) or name_in(taking.pop("author", None)),
@@ -141,16 +159,21 @@ def _state(taking: Taking, labels: list[str]) -> tuple[str, str, str]:
     reason = str(next(filter(None, reasons), "")).casefold()
     if state == "closed":
         return _REASONS.get(reason, COMPLETE), "", reason
-    word = next((word for label in labels if (word := status_in_label(label))), "")
+    # No label closes an issue: that is what its state says, and work that is still open would get lost.
+    word = next((word for label in labels if status_of(word := status_in_label(label)) not in {*CLOSED, ""}), "")
     return ("", word, reason) if word else (CREATED, "", reason)
 
 
-def _references(value: object) -> list[str]:
-    """Return the numbers in a list of issues, or in `{nodes: [...]}`; an address names one by its last part."""
-    nodes = Taking(value).get("nodes", value)
-    numbers = [Taking(each).get("number", each) for each in (nodes if isinstance(nodes, list) else ())]
-    words = (str(each or "").rstrip("/").rpartition("/")[2] for each in numbers)
-    return [each for each in words if each.isdecimal()]
+def _references(value: object, own: str) -> list[str]:
+    """Return the numbers in a list of issues, or in `{nodes: [...]}`; before one elsewhere stands its repository."""
+    nodes, found = Taking(value).get("nodes", value), list[str]()
+    for each in nodes if isinstance(nodes, list) else ():
+        address = _ADDRESS.search(Taking(each).text("html_url", "url") or (each if isinstance(each, str) else ""))
+        number = str(Taking(each).get("number", address[2] if address else each))
+        if number.isdecimal():
+            repository = address[1] if address and own else own
+            found.append(number if repository == own else f"{repository}#{number}")
+    return found
 
 
 def _named(body: str) -> list[str]:

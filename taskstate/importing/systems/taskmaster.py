@@ -129,7 +129,7 @@ def _items(
             continue
         path = own if not above or own.startswith(f"{above}.") else f"{above}.{own or number + 1}"
         below = _items(values.list("subtasks"), path, (*at, "subtasks"), place_of)
-        for key in _PARENTS:
+        for key in _PARENTS if above else ():
             values.pop(key, None)
         yield _Item(path, values, place_of(*at), tuple(item for item in below if isinstance(item, _Item)))
 
@@ -201,12 +201,12 @@ def _part(tag: _Tag, item: _Item, task: str, others: list[str]) -> Part:
     title, status = taking.text("title"), taking.text("status")
     is_done = status_of(status) == COMPLETE
     time = taking.text("updatedAt") if is_done and time_of(str(taking.get("updatedAt") or "")) else ""
-    lines = list[str]()
-    for each in _waits(taking):
-        path = tag.path(each, item.path.rpartition(".")[0])
-        is_near = path != task and tag.owners.get(path) == task
-        lines.append(f"after {path}" if is_near else f"waits for {path or each}")
-        others += [] if is_near else [tag.prefix + (tag.owners.get(path) or each)]
+    lines, above = list[str](), item.path.rpartition(".")[0]
+    for path in dict.fromkeys(tag.path(each, above) or each for each in _waits(taking)):
+        owner = tag.owners.get(path, path)
+        is_near = path != task and owner == task
+        lines.append(f"after {path}" if is_near else f"waits for {path}")
+        others += [] if is_near else [tag.prefix + owner]
     if not is_done and status_of(status) != CREATED and status:
         lines.append(f"{status} in the source")
     lines += filter(None, taking.texts("description", "details").values())

@@ -10,7 +10,7 @@ from contextlib import closing
 
 from taskstate.errors import TaskstateError
 from taskstate.formatting.schema_order import schema_root, with_ordered_keys
-from taskstate.messages import decoded, first_of, quoted
+from taskstate.messages import decoded, first_of, typed_path
 from taskstate.model.impact_faults import faults, unmatched
 from taskstate.model.impact_map import EMPTY, MAX_BYTES, SCHEMA, ImpactMap, Stored, digest_of_file, read_map, stored_in
 from taskstate.model.permanent import IMPACT_MAP
@@ -86,8 +86,8 @@ def _require_section(loaded: Loaded) -> Stored:
     stored = stored_in(loaded.state)
     if stored is None:
         find.require_permanent(loaded)
-        message = f"task {loaded.state.id} has no section {IMPACT_MAP}"
-        raise TaskstateError(message, help=f"`taskstate lint {loaded.relative} --fix` adds it", code="unreadable")
+        message, path = f"task {loaded.state.id} has no section {IMPACT_MAP}", typed_path(loaded.relative)
+        raise TaskstateError(message, help=f"`taskstate lint {path} --fix` adds it", code="unreadable")
     return stored
 
 
@@ -109,7 +109,7 @@ def _map_in_file(workspace: Workspace, loaded: Loaded, sha256: str, *, even_edit
     data = workspace.read(path)
     if digest_of_file(data) != sha256 and not even_edited:
         message = f"{name} is not the Impact Map that {loaded.relative} names: its SHA-256 differs"
-        command = f'taskstate permanent update {loaded.state.id} --section "{IMPACT_MAP}" --from {quoted(name)}'
+        command = f'taskstate permanent update {loaded.state.id} --section "{IMPACT_MAP}" --from {typed_path(name)}'
         cure = _cure(workspace, name, sha256)
         help_ = f"{f'{cure} restores it, ' if cure else ''}`{command}` makes it the next version"
         raise TaskstateError(message, help=help_, code="impact-map")

@@ -85,6 +85,19 @@ def test_file_that_cannot_be_read_is_told(cli: Cli, place: Chained) -> None:
     assert (result.status, "not counted: .taskstate/tasks/task-102-state.md is not UTF-8" in result.err) == (1, True)
 
 
+@pytest.mark.parametrize("command", ["next", "graph", "log", "chain status"])
+@pytest.mark.parametrize("broken", [b'title: "bad', b"title: \xff", b"<<<<<<< a\nx: 1\n=======\nx: 2\n>>>>>>> b"])
+def test_a_damaged_file_is_told_once(cli: Cli, place: Chained, command: str, broken: bytes) -> None:
+    """What a command leaves out is told in one line with the way out, also where a command has written the file."""
+    cli.ok("criterion", "check", "102", "1")
+    path = place.file("102")
+    path.write_bytes(path.read_bytes().replace(b"title: Endpoints", broken))
+    told = cli(*command.split()).err.splitlines()
+    assert len(told) == 1
+    assert "damaged" in told[0]
+    assert "`taskstate doctor --fix`" in told[0]
+
+
 def test_count_is_positive(cli: Cli) -> None:
     """A count that names nothing is refused."""
     assert "--count 0 names nothing" in cli.refused("next", "--count", "0")

@@ -192,7 +192,7 @@ def test_thousands_of_files_are_searched_as_few_are(place: Place, monkeypatch: p
     }
 
 
-@pytest.mark.parametrize("words", [("a needle",), ("--task", "101", "needle"), ("--", "-needle")])
+@pytest.mark.parametrize("words", [("a needle",), ("--task", "101", "needle"), ("--root", ".", "--", "-needle")])
 def test_a_terminal_gets_the_first_lines(cli: Cli, place: Place, words: tuple[str, ...]) -> None:
     """Of thousands it says how many more there are, and the command that shows them; a pipe gets each."""
     said = (word for number in range(300) for word in ("--did", f"found a needle-needle {number}"))

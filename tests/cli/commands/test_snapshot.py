@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -162,6 +163,7 @@ def test_strange_names_are_shown_and_taken_back(cli: Cli, place: GitPlace) -> No
     place.write("line\nbreak\x1b[2J", "y\n")
     output = cli(*VERIFY).out
     assert '"caf\\351"' in output
+    assert """--restore '"caf\\351"' '"line\\nbreak\\033[2J"'`""" in output
     assert '  modified "line\\nbreak\\033[2J": expected ' in output
     assert "edited by hand since: " in output
     assert "\x1b" not in output
@@ -174,7 +176,10 @@ def test_strange_names_are_shown_and_taken_back(cli: Cli, place: GitPlace) -> No
     place.write("-dash", "x\n")
     cli.ok("snapshot", "resolve", "101", "--note", "one more")
     place.write("-dash", "y\n")
-    assert cli.ok(*VERIFY, "--restore=-dash").startswith("put back -dash; what it")
+    command = re.findall(r"`taskstate (snapshot verify [^`]+)`", cli(*VERIFY).out)[-1]
+    assert command.endswith("--restore ./-dash")
+    assert cli.ok(*shlex.split(command)).startswith("put back -dash; what it")
+    assert cli.ok(*VERIFY, "--restore=-dash").startswith("put back -dash\n")
     assert cli.ok(*VERIFY, "--restore", "./-dash").startswith("put back -dash\n")
 
 

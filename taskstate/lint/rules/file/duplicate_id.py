@@ -34,6 +34,7 @@ from __future__ import annotations
 
 from taskstate.lint.diagnostics import WHOLE, Diagnostics, Rule
 from taskstate.lint.facts.wording import cut
+from taskstate.messages import typed_path
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -46,11 +47,9 @@ _MAX_NAMES = 3  # other files that the message lists
 
 def check(facts: Facts) -> Diagnostics:
     """Yield at most one finding, at `task_id`; none in the committed file where the others are new."""
-    import shlex
-
     others = facts.queries.same_id() or ()
     path = f"{facts.folder}/{facts.name}".lstrip("/")
-    own = shlex.quote(path)
+    own = typed_path(path)
     changed = facts.queries.changed_paths() or ()
     # It is told in those that came since; of two that did, in the second one.
     is_told = facts.past is not None and all(each in changed and (facts.past or path < each) for each in others)

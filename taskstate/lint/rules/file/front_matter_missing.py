@@ -39,6 +39,7 @@ created_at: "2026-01-31T12:00:00Z"
 from __future__ import annotations
 
 from taskstate.lint.diagnostics import WHOLE, Diagnostics, Rule
+from taskstate.messages import typed_path
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -69,8 +70,6 @@ def check(facts: Facts) -> Diagnostics:
 
 
 def _help(document: Document, facts: Facts) -> str:
-    import shlex
-
     from taskstate.model.older_sections import is_older, keys_without_front_matter
 
     if facts.file_type == "state" and any(then.front_matter for then in facts.past or ()):
@@ -78,7 +77,7 @@ def _help(document: Document, facts: Facts) -> str:
     if facts.file_type != "state":
         return "`taskstate rule TS002` shows the keys that it needs"
     if is_older(document):
-        path = shlex.quote(f"{facts.folder}/{facts.name}".lstrip("/"))
+        path = typed_path(f"{facts.folder}/{facts.name}".lstrip("/"))
         return f"`taskstate migrate {path}` brings a file of an older form into the present one"
     if not document.text.strip():
         return "`taskstate doctor --fix` brings its last good text back, if it ever had one"

@@ -38,7 +38,7 @@ from __future__ import annotations
 
 from taskstate.lint.diagnostics import WARNING, Diagnostics, Rule
 from taskstate.lint.facts.wording import cut, first_line_of, put_back, shown, shown_by
-from taskstate.messages import quoted
+from taskstate.messages import typed_path
 from taskstate.model.impact_graph import circles
 from taskstate.model.impact_map import INTERFACES, KINDS, MODULES, linked_file, map_of, stored_in
 from taskstate.model.permanent import IMPACT_MAP, VERSION_SEAL, edited_sections
@@ -180,6 +180,6 @@ def _faults_of_link(facts: Facts) -> Diagnostics:
         message = f"the file {link.path}, which holds the Impact Map, is missing"
         yield RULE.at(link.span, message, help=put_back(facts.queries, link.path))
     elif not is_sealed:  # else the file was edited: TSP07 tells it there
-        command = f'taskstate permanent update {facts.shown_id} --section "{IMPACT_MAP}" --from {quoted(link.path)}'
+        command = f'taskstate permanent update {facts.shown_id} --section "{IMPACT_MAP}" --from {typed_path(link.path)}'
         message = f"{link.path} does not have the SHA-256 that this section gives"
         yield RULE.at(link.span, message, help=f"restore it from git, or make it the next version: `{command}`")

@@ -35,7 +35,7 @@ from collections import Counter
 from taskstate.lint.diagnostics import Diagnostic, Diagnostics, Rule
 from taskstate.lint.facts.session_history import comparable
 from taskstate.lint.facts.wording import first_change, shown, shown_by
-from taskstate.messages import first_of, quoted
+from taskstate.messages import first_of, typed_path
 from taskstate.model.impact_map import digest_of_file
 from taskstate.model.permanent import (
     CONSTRAINTS,
@@ -138,7 +138,7 @@ def _map_file(facts: Facts) -> Diagnostics:
         past = [each for then in facts.past or () if (each := then.document.text) != text]
         span = first_change(facts.document, Span(0, len(text)), past[0]) if past else facts.first_line
         path = f"{facts.folder}/{facts.name}".lstrip("/")
-        command = f'taskstate permanent update {facts.shown_id} --section "{IMPACT_MAP}" --from {quoted(path)}'
+        command = f'taskstate permanent update {facts.shown_id} --section "{IMPACT_MAP}" --from {typed_path(path)}'
         help_ = f"undo the change{shown_by(facts.queries)}, or make it the next version: `{command}`"
         yield RULE.at(span, "the map was edited, and has no version: the task gives another SHA-256", help=help_)
 

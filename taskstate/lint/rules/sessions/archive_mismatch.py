@@ -289,12 +289,12 @@ def _said(line: str) -> str:
 
 def _title(document: Document, facts: Facts) -> Diagnostics:
     """Yield a finding where the title of an archive file names another task."""
-    title = document.sections[0] if document.sections else None
-    match = re.compile(_TITLE).match(title.title) if title and title.level == 1 else None
+    title = next((each for each in document.sections[:1] if each.level == 1), None)
+    match = re.compile(_TITLE).match(title.title) if title else None
     first = (each for then in facts.past or () for each in then.document.sections[:1])
     titles = [each for each in first if re.match(_TITLE, each.title)]
     if titles and not match and document.text.strip():
-        at = first_line_of(document, title.heading) if title and title.level == 1 else facts.first_line
+        at = first_line_of(document, title.heading) if title else facts.first_line
         message = "the title line, which was committed, is gone"
         yield RULE.at(at, message, help=f"write `# {titles[0].title}` again")
     elif title and match and match[1].casefold() != (facts.task_id or "").casefold():
