@@ -117,7 +117,7 @@ torture: $(READY)
 	for round in 1 2 3; do $(BIN)/python -m tests.kept || exit 1; done
 	$(BIN)/python -m tests.kept --calm
 	$(BIN)/python -m tests.clones
-	KILL_EVERY=1 $(PYTEST) -q tests/turn/test_crashes.py tests/acceptance/test_crashes.py
+	KILL_EVERY=1 $(PYTEST) -q $$(grep -rl KILL_EVERY tests --include="test_*.py")
 	rm -f .cache/cures-met
 	CURES=all $(PYTEST) -q --ignore=tests/turn/test_crashes.py tests/turn tests/cli tests/operations tests/acceptance
 	$(BIN)/python -m tests.support.cures

@@ -78,7 +78,7 @@ def count_all(folder: Path) -> dict[str, Counted]:
     time.sleep(_SETTLED)
     for question in QUESTIONS:
         if question.again:
-            _run(folder, question)
+            _ask(folder, [sys.executable, "-m", "taskstate", *question.command], question)
     return {question.name: _run(folder, question) for question in QUESTIONS}
 
 
@@ -127,8 +127,17 @@ def _environment() -> dict[str, str]:
 def _run(folder: Path, question: Question) -> Counted:
     result = folder / "result.json"
     result.unlink(missing_ok=True)
-    command = [sys.executable, str(HERE / "counting.py"), str(result), *question.command]
-    done = subprocess.run(
+    done = _ask(folder, [sys.executable, str(HERE / "counting.py"), str(result), *question.command], question)
+    if done.returncode not in {0, 1} or not result.exists():  # 1: findings
+        raise RuntimeError(f"`taskstate {' '.join(question.command)}` failed: {done.stderr or done.stdout}")
+    found = json.loads(result.read_text(encoding="utf-8"))
+    modules = frozenset(found["modules"])
+    return Counted({**found["counts"], "modules": len(modules)}, frozenset(filter(_is_told, modules)))
+
+
+def _ask(folder: Path, command: list[str], question: Question) -> subprocess.CompletedProcess[str]:
+    """Run a command in the repository of a question."""
+    return subprocess.run(
         command,
         cwd=folder / question.repository,
         env=_environment(),
@@ -137,11 +146,6 @@ def _run(folder: Path, question: Question) -> Counted:
         encoding="utf-8",
         check=False,
     )
-    if done.returncode not in {0, 1} or not result.exists():  # 1: findings
-        raise RuntimeError(f"`taskstate {' '.join(question.command)}` failed: {done.stderr or done.stdout}")
-    found = json.loads(result.read_text(encoding="utf-8"))
-    modules = frozenset(found["modules"])
-    return Counted({**found["counts"], "modules": len(modules)}, frozenset(filter(_is_told, modules)))
 
 
 def _is_told(module: str) -> bool:

@@ -47,6 +47,12 @@ def trees() -> dict[str, ast.Module]:
     }
 
 
+@cache
+def nodes() -> dict[str, tuple[ast.AST, ...]]:
+    """Return every node of each module by its name; to walk through them all takes a second."""
+    return {module: tuple(ast.walk(tree)) for module, tree in trees().items()}
+
+
 def imported(nodes: Iterable[ast.AST]) -> set[str]:
     """Return the modules that the import statements among `nodes` import."""
     modules: set[str] = set()
@@ -71,8 +77,8 @@ def edges() -> dict[str, set[str]]:
     The root is left out: it is the public API, which refers to all packages and loads them lazily, and none imports it.
     """
     return {
-        module: imported(ast.walk(tree)) & trees().keys() - {module, "taskstate"}
-        for module, tree in trees().items()
+        module: imported(each) & trees().keys() - {module, "taskstate"}
+        for module, each in nodes().items()
         if module != "taskstate"
     }
 

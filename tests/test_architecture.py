@@ -7,10 +7,10 @@ import re
 from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING
 
-from scripts.import_graph import ORDER, PACKAGE, edges, imported, package_of, trees
+from scripts.import_graph import ORDER, PACKAGE, edges, imported, nodes, package_of, trees
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 PURE = {"validation", "model"}  # they judge and read texts; only `storage` and what builds on it knows a disk
 HEAVY = {"ruamel", "markdown_it", "jsonschema", "jinja2", "watchfiles", "splintr", "re2", "frontmatter", "yaml"}
@@ -85,7 +85,7 @@ def test_heavy_libraries_are_imported_where_they_are_used() -> None:
 
 def test_nothing_imports_the_package_itself() -> None:
     """What all modules need lies at the bottom; the package itself is the public API, above all of them."""
-    wrong = [module for module, tree in trees().items() if "taskstate" in imported(ast.walk(tree))]
+    wrong = [module for module, each in nodes().items() if "taskstate" in imported(each)]
     assert not wrong, "import from the module that defines it, such as taskstate.version"
 
 
@@ -95,24 +95,24 @@ def test_no_door_names_another() -> None:
     named = {
         (module, door)
         for module in edges()
-        for text in (*edges()[module], *strings(trees()[module]))
+        for text in (*edges()[module], *strings(nodes()[module]))
         for door in re.findall(pattern, text)
         if package_of(module) not in {door, "__main__"}
     }
     assert not named, "what two doors need belongs below them"
 
 
-def strings(tree: ast.Module) -> Iterator[str]:
+def strings(of: Iterable[ast.AST]) -> Iterator[str]:
     """Yield the strings in a module, its docstrings among them."""
-    return (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str))
+    return (node.value for node in of if isinstance(node, ast.Constant) and isinstance(node.value, str))
 
 
 def test_doors_alone_read_the_clock() -> None:
     """Below the doors the time is an argument: a job does the same whenever it is called with the same."""
     readers = {
         module
-        for module, tree in trees().items()
-        if any(reads_the_clock(node) for node in ast.walk(tree)) and package_of(module) not in DOORS
+        for module, each in nodes().items()
+        if any(reads_the_clock(node) for node in each) and package_of(module) not in DOORS
     }
     assert readers == CLOCK_EXCEPTIONS.keys(), "have the time passed in; who has it passed in loses its exception"
 
@@ -129,8 +129,8 @@ def test_modules_and_functions_are_short() -> None:
     modules = [str(path) for path in PACKAGE.rglob("*.py") if path.read_bytes().count(b"\n") > 400]
     functions = [
         f"{module}.{node.name}"
-        for module, tree in trees().items()
-        for node in ast.walk(tree)
+        for module, each in nodes().items()
+        for node in each
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         and (node.end_lineno or node.lineno) - node.lineno >= 50
     ]

@@ -5,25 +5,25 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, get_args
 
-from scripts.import_graph import trees
+from scripts.import_graph import nodes
 from taskstate.error_codes import ErrorCode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-def nodes() -> Iterator[ast.AST]:
+def others() -> Iterator[ast.AST]:
     """Yield every node of every module but the table's own."""
-    for module, tree in trees().items():
+    for module, each in nodes().items():
         if module != "taskstate.error_codes":
-            yield from ast.walk(tree)
+            yield from each
 
 
 def test_every_code_is_used() -> None:
     """The table names no code that no error has any more."""
     given = [
         node
-        for node in nodes()
+        for node in others()
         if (isinstance(node, ast.keyword) and node.arg == "code")
         or (isinstance(node, ast.AnnAssign) and "ErrorCode" in ast.unparse(node.annotation))
     ]
@@ -35,7 +35,7 @@ def test_codes_are_compared_where_the_type_checker_sees_it() -> None:
     """In a set on the spot a typo would pass the type check; in a constant of type `frozenset[ErrorCode]` it fails."""
     unseen = [
         ast.unparse(node)
-        for node in nodes()
+        for node in others()
         if isinstance(node, ast.Compare)
         and isinstance(node.left, ast.Attribute)
         and node.left.attr == "code"

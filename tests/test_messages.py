@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 import json
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
 
-import taskstate
+from scripts.import_graph import nodes
 from taskstate.errors import TaskstateError
 from taskstate.messages import closest, counted, decoded, first_of, one_line
 
@@ -63,22 +64,17 @@ def test_a_count_agrees_with_its_noun() -> None:
 
 
 _WITHOUT_A_TASK = {  # what a command is about is not known there, or is an entry of a map
-    "agents/on_session_start.py",
-    "permanent/recover.py",
-    "permanent/update.py",
-    "writing/preconditions.py",
-    "doctor/preflight.py",
+    "taskstate.agents.on_session_start",
+    "taskstate.permanent.recover",
+    "taskstate.permanent.update",
+    "taskstate.writing.preconditions",
+    "taskstate.doctor.preflight",
 }
 
 
 def test_commands_in_messages_name_the_task() -> None:
     """A command that is given as a cure can be run as it stands: no `ID` is left in it where the id is known."""
-    package = Path(taskstate.__file__).parent
-    found = {
-        path.relative_to(package).as_posix()
-        for path in package.rglob("*.py")
-        if any(re.search(r"`taskstate [^`]*\bID\b", text) for text in _texts(path))
-    }
+    found = {module for module in nodes() if any(re.search(r"`taskstate [^`]*\bID\b", text) for text in _texts(module))}
     assert found == _WITHOUT_A_TASK
 
 
@@ -87,11 +83,10 @@ _CASES = Path(__file__).parent / "cases"
 
 def test_no_message_has_a_word_that_has_to_be_read_twice() -> None:
     """What the code can say is free of the words in `tests/cases/words.json` and `message_words.json`."""
-    package = Path(taskstate.__file__).parent
     assert [
-        f"{path.relative_to(package).as_posix()}:{line}: {match[0]!r} in {text!r}: {instead}"
-        for path in sorted(package.rglob("*.py"))
-        for line, text in _messages(path)
+        f"{module}:{line}: {match[0]!r} in {text!r}: {instead}"
+        for module in nodes()
+        for line, text in _messages(module)
         for pattern, instead in _words().items()
         for match in re.finditer(pattern, text, re.IGNORECASE)
     ] == []
@@ -113,18 +108,18 @@ def test_words_are_found(message: str, words: list[str]) -> None:
     assert sorted(found) == words[::-1] or sorted(found) == words
 
 
+@cache  # they are asked for each text
 def _words() -> dict[str, str]:
     """Return each pattern of words that no message has, with what to say instead."""
     files = (_CASES / name for name in ("words.json", "message_words.json"))
     return {pattern: instead for file in files for pattern, instead in json.loads(file.read_text("utf-8")).items()}
 
 
-def _messages(path: Path) -> list[tuple[int, str]]:
+def _messages(module: str) -> list[tuple[int, str]]:
     """Return the texts of a module of three words or more, with their lines; what is filled in is `{}`."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    inner = {id(part) for each in ast.walk(tree) if isinstance(each, ast.JoinedStr) for part in each.values}
-    docstrings = {id(each.value) for each in ast.walk(tree) if isinstance(each, ast.Expr)}
-    texts = [(each, _shown(each)) for each in ast.walk(tree) if id(each) not in inner | docstrings]
+    inner = {id(part) for each in nodes()[module] if isinstance(each, ast.JoinedStr) for part in each.values}
+    docstrings = {id(each.value) for each in nodes()[module] if isinstance(each, ast.Expr)}
+    texts = [(each, _shown(each)) for each in nodes()[module] if id(each) not in inner | docstrings]
     return [(each.lineno, text) for each, text in texts if isinstance(each, ast.expr) and len(text.split()) > _FEW]
 
 
@@ -138,9 +133,8 @@ def _shown(node: ast.AST) -> str:
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
 
 
-def _texts(path: Path) -> list[str]:
+def _texts(module: str) -> list[str]:
     """Return the strings of a module, without docstrings."""
-    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
-    docstrings = {id(each.value) for each in nodes if isinstance(each, ast.Expr)}
-    texts = [each for each in nodes if isinstance(each, ast.Constant) and id(each) not in docstrings]
+    docstrings = {id(each.value) for each in nodes()[module] if isinstance(each, ast.Expr)}
+    texts = [each for each in nodes()[module] if isinstance(each, ast.Constant) and id(each) not in docstrings]
     return [each.value for each in texts if isinstance(each.value, str)]

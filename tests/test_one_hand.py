@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import ast
+from typing import TYPE_CHECKING
 
 import pytest
 
-from scripts.import_graph import trees
+from scripts.import_graph import nodes, trees
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 # Calls of the system that open, look at, list, change or delete something on the disk by its path.
 OS = {
@@ -73,9 +77,9 @@ DISK_EXCEPTIONS = {
 STARTS_GIT, STARTS_PROGRAMS = "taskstate.storage.git.process", "taskstate.storage.programs"
 
 
-def touches(tree: ast.AST) -> list[str]:
+def touches(of: Iterable[ast.AST]) -> list[str]:
     """Return the calls in a module that touch the disk by a path, as text."""
-    return [ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Call) and _touches(node)]
+    return [ast.unparse(node) for node in of if isinstance(node, ast.Call) and _touches(node)]
 
 
 def _touches(call: ast.Call) -> bool:
@@ -95,10 +99,10 @@ def _touches(call: ast.Call) -> bool:
     return by_form.get(name.attr, name.attr in PATHLIB)
 
 
-def starts(tree: ast.AST) -> list[str]:
+def starts(of: Iterable[ast.AST]) -> list[str]:
     """Return the calls in a module that start a program."""
     found = []
-    for node in ast.walk(tree):
+    for node in of:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             owner, name = ast.unparse(node.func.value), node.func.attr
             if (owner == "subprocess" and name in STARTS) or (
@@ -117,20 +121,20 @@ def starts(tree: ast.AST) -> list[str]:
 
 def test_only_storage_touches_the_disk() -> None:
     """Nothing opens, looks at, lists, changes or deletes a file but through `storage`, with the exceptions above."""
-    wrong = {name: found for name, tree in trees().items() if (found := touches(tree)) and name not in DISK_EXCEPTIONS}
+    wrong = {name: found for name, each in nodes().items() if (found := touches(each)) and name not in DISK_EXCEPTIONS}
     assert wrong == {}, "use storage.files or storage.folders"
 
 
 def test_no_exception_is_left_over() -> None:
     """An exception that nothing needs any more would let something in unseen."""
-    unused = {name for name in DISK_EXCEPTIONS if not touches(trees()[name])}
+    unused = {name for name in DISK_EXCEPTIONS if not touches(nodes()[name])}
     assert unused == set()
 
 
 @pytest.mark.slow
 def test_only_one_module_starts_git_and_one_all_else() -> None:
     """No other module starts a program, in whatever way Python has for that."""
-    assert {name for name, tree in trees().items() if starts(tree)} == {STARTS_GIT, STARTS_PROGRAMS}
+    assert {name for name, each in nodes().items() if starts(each)} == {STARTS_GIT, STARTS_PROGRAMS}
     commands = ast.unparse(trees()[STARTS_GIT])
     assert "('git', *_FLAGS, *flags, *args)" in commands, "every start of git has the flags"
     assert commands.count("subprocess.run(") + commands.count("subprocess.Popen(") == 1
@@ -160,10 +164,10 @@ def test_only_one_module_starts_git_and_one_all_else() -> None:
 )
 def test_what_touches_the_disk_is_noticed(code: str) -> None:
     """Each way to reach a file by its path is one that the test knows."""
-    assert touches(ast.parse(code)) == [code]
+    assert touches(ast.walk(ast.parse(code))) == [code]
 
 
 @pytest.mark.parametrize("code", ["subprocess.Popen(['x'])", "os.system('x')", "os.execv('x', [])", "os.popen('x')"])
 def test_what_starts_a_program_is_noticed(code: str) -> None:
     """Each way to start a program is one that the test knows."""
-    assert starts(ast.parse(code)) == [code]
+    assert starts(ast.walk(ast.parse(code))) == [code]

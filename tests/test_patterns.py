@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from scripts.import_graph import trees
+from scripts.import_graph import nodes
 from taskstate.views import board, glance
 from tests.support.worst_texts import worst_texts
 
@@ -151,27 +151,25 @@ class Found:
         self.places: dict[Pattern, str] = {}
         self.unknown: list[str] = []
         self.met: set[str] = set()  # rows of the tables
-        self.modules = trees()
         self.attributes = self._attributes()
-        for name, tree in self.modules.items():
-            parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
-            for node in ast.walk(tree):
-                method = _method(node)
-                if isinstance(node, ast.Call) and method:
-                    self._add(name, node, method, parents[node])
+        for name, of_module in nodes().items():
+            calls = {node: method for node in of_module if isinstance(node, ast.Call) and (method := _method(node))}
+            parents = {child: node for node in of_module if calls for child in ast.iter_child_nodes(node)}
+            for node, method in calls.items():
+                self._add(name, node, method, parents[node])
 
     def _attributes(self) -> dict[tuple[str, str], set[str]]:
         """Return the methods that are called on a name of a module, wherever it is imported."""
         found: dict[tuple[str, str], set[str]] = defaultdict(set)
-        for name, tree in self.modules.items():
+        for name, of_module in nodes().items():
             origin = {
                 alias.name: node.module
-                for node in ast.walk(tree)
+                for node in of_module
                 if isinstance(node, ast.ImportFrom) and node.module
                 for alias in node.names
             }
-            values = {node.value: node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
-            for node in ast.walk(tree):
+            values = {node.value: node.attr for node in of_module if isinstance(node, ast.Attribute)}
+            for node in of_module:
                 if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
                     found[origin.get(node.id, name), node.id].update(filter(None, [values.get(node)]))
         return found

@@ -28,11 +28,11 @@ def inspector() -> str:
     """Return the inspector's program, which is installed once into the folder for caches."""
     if not shutil.which("npm") or not shutil.which("node"):
         pytest.skip("Node.js is not installed")
-    program = FOLDER / "node_modules/.bin/mcp-inspector"
+    program = FOLDER / "node_modules/.bin/mcp-inspector-cli"
     if not program.exists():
         FOLDER.mkdir(parents=True, exist_ok=True)
         install = ["npm", "install", "--no-audit", "--no-fund", "--no-save", "--prefix", str(FOLDER)]
-        package = f"@modelcontextprotocol/inspector@{VERSION}"
+        package = f"@modelcontextprotocol/inspector-cli@{VERSION}"  # without the page, it is a third to install
         done = subprocess.run([*install, package], capture_output=True, encoding="utf-8", timeout=300, check=False)
         if done.returncode:
             pytest.skip(f"npm cannot install the inspector: {done.stderr[-200:]}")

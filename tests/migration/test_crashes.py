@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.migration.test_migrate import ARCHIVE, ARCHIVED, OLDER, put
-from tests.support.crashing import forks, killed
+from tests.support.crashing import KILL_EVERY_FEW, forks, killed
 from tests.turn.test_crashes import run
 
 if TYPE_CHECKING:
@@ -43,5 +43,5 @@ def test_a_kill_at_any_step_of_a_migration(cli: Cli, tmp_path: Path) -> None:
             assert run("lint") == 0, number
         assert not (root / OLD_ARCHIVE).exists()
         assert (root / OLDER).read_text().count("### Session 3 - 2024-11-26 15:30") == 1
-        number += 1
+        number += KILL_EVERY_FEW
     assert number > 10

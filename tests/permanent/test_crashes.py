@@ -11,7 +11,7 @@ import pytest
 
 from taskstate.model import permanent
 from taskstate.model.permanent import CONSTRAINTS, LoggedVersion
-from tests.support.crashing import forks, killed
+from tests.support.crashing import KILL_EVERY_FEW, forks, killed
 from tests.turn.test_crashes import run
 
 if TYPE_CHECKING:
@@ -47,5 +47,5 @@ def test_a_kill_at_any_step_of_an_update(shared: SharedContext, tmp_path: Path) 
         archived = archive.read_text()
         listed = [each.number for each in permanent.change_log(shared.state)]
         assert (listed, archived.count("- v1 - ")) == ([*range(51, 1, -1)], 1), number
-        number += 1
+        number += KILL_EVERY_FEW
     assert number > 10

@@ -44,6 +44,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -290,9 +291,10 @@ def read_case(path: Path) -> Case:
     )
 
 
-def cases() -> list[Case]:
+@cache  # eight modules ask for them as they are imported
+def cases() -> tuple[Case, ...]:
     """Return all cases of the corpus."""
-    return [read_case(path) for path in sorted(CORPUS.glob("TS*/*.case"))]
+    return tuple(read_case(path) for path in sorted(CORPUS.glob("TS*/*.case")))
 
 
 def varied_cases() -> list[Case]:

@@ -13,7 +13,7 @@ import pytest
 
 from taskstate.model.permanent import IMPACT_MAP
 from taskstate.permanent.impact.storage import load_map, repository_files
-from tests.support.crashing import forks, killed
+from tests.support.crashing import KILL_EVERY_FEW, forks, killed
 from tests.support.impact_maps import map_with, module
 from tests.turn.test_crashes import run
 
@@ -183,7 +183,7 @@ def test_a_kill_at_any_step_of_moving_the_map(shared: SharedContext, tmp_path: P
             assert run(*command) == (0 if is_before else 2), number
             assert run("lint") == 0, number
         assert map_file(shared).exists() == (command == BIG)
-        number += 1
+        number += KILL_EVERY_FEW
     assert number > 10
 
 
