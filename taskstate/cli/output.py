@@ -85,7 +85,9 @@ class Output:
         if not colour and not is_terminal(sys.stdout):
             write_bytes(content)  # so that `git apply` accepts it: a diff need not be UTF-8, and its line ends count
             return
-        text = printable(content.decode("utf-8", "replace")).replace("\r", "\\r")
+        text = content.decode("utf-8", "replace")
+        text = text if is_diff else text.replace("\r\n", "\n")  # as each line of CSV ends
+        text = printable(text).replace("\r", "\\r")
         sys.stdout.write(Painter(colour).diff(text) if is_diff else text)
 
     def print_error(self, error: TaskstateError, status: int) -> int:

@@ -1,19 +1,19 @@
-"""Says which questions there are, and which tables: for the command, and for the page of the documentation."""
+"""Says which questions there are, and which tables, as JSON values and as a text."""
 
 from __future__ import annotations
 
-from taskstate.errors import TaskstateError
-from taskstate.messages import closest
 from taskstate.query import questions, tables
 from taskstate.typed import TYPE_CHECKING
 from taskstate.views import layout
 
 if TYPE_CHECKING:
-    from taskstate.query.questions import Question
+    from collections.abc import Mapping, Sequence
+
+    Shapes = Sequence[Mapping[str, object]]
 
 
-def question_shapes() -> list[dict[str, object]]:
-    """Return the ready-made questions as JSON values."""
+def question_shapes() -> Shapes:
+    """Return the ready-made questions."""
     return [
         {
             "name": each.name,
@@ -24,36 +24,28 @@ def question_shapes() -> list[dict[str, object]]:
     ]
 
 
-def question_list(width: int) -> str:
-    """Return the ready-made questions with what they take, as a text."""
-    every = [*map(questions.question, questions.names())]
-    return layout.lines_of(layout.table([["QUESTION", "ASKS", "TAKES"], *map(_row, every)], width))
-
-
-def _row(each: Question) -> list[str]:
-    return [each.name, each.about, ", ".join(f"{name}={default}" for name, default, _ in each.parameters)]
-
-
-def table_shapes(name: str | None) -> list[dict[str, object]]:
-    """Return the tables, or the columns of one, as JSON values.
+def table_shapes(name: str | None) -> Shapes:
+    """Return the tables, or the columns of one.
 
     Raises:
         TaskstateError: code "usage": there is no such table.
     """
+    every = tables.tables()
     if name is None:
-        return [{"table": each, "about": table.about, "key": [*table.key]} for each, table in tables.tables().items()]
-    if name not in tables.tables():
-        near = closest(name, tables.tables())
-        help_ = f"did you mean {near}? " if near else ""
-        listed = "`taskstate query --schema` lists the tables"
-        raise TaskstateError(f"there is no table {name!r}", help=f"{help_}{listed}", code="usage")
-    columns = tables.tables()[name].columns.items()
+        return [{"table": each, "about": table.about, "key": [*table.key]} for each, table in every.items()]
+    if name not in every:
+        raise questions.unknown("table", name, every, "--schema")
+    columns = every[name].columns.items()
     return [{"column": column, "type": each.type, "about": each.about} for column, each in columns]
 
 
-def table_list(name: str | None, width: int) -> str:
-    """Return the tables, or the columns of one, as a text."""
-    shapes = table_shapes(name)
-    heads = [*shapes[0]]
-    rows = [[" ".join(value) if isinstance(value, list) else str(value) for value in each.values()] for each in shapes]
-    return layout.lines_of(layout.table([[head.upper() for head in heads], *rows], width))
+def text_of(shapes: Shapes, width: int) -> str:
+    """Return questions, tables or columns as a text, a line each."""
+    rows = [[*map(_cell, each.values())] for each in shapes]
+    return layout.lines_of(layout.table([[head.upper() for head in shapes[0]], *rows], width))
+
+
+def _cell(value: object) -> str:
+    if not isinstance(value, list):
+        return str(value)
+    return ", ".join(each if isinstance(each, str) else f"{each['name']}={each['default']}" for each in value)

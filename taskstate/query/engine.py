@@ -6,8 +6,9 @@ the memory and the time that it takes are bounded. That it is a question is deci
 
 from __future__ import annotations
 
+import os
 import re
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from itertools import chain, count
 from math import ceil
 
@@ -26,16 +27,14 @@ if TYPE_CHECKING:
 
     _Fetched: TypeAlias = tuple[list[Any], list[tuple[Any, ...]]]
 
-_QUESTIONS = ("SELECT", "EXPLAIN")  # kinds of statements
 # What reaches beyond the tables is off: files, the network, extensions, variables of this program.
-_LOCKS = (
-    *("autoinstall_known_extensions", "autoload_known_extensions", "allow_community_extensions"),
-    *("allow_persistent_secrets", "python_enable_replacements", "enable_external_access"),
-)
+_LOCK = """
+SET TimeZone = 'UTC'; SET autoinstall_known_extensions = false; SET autoload_known_extensions = false;
+SET allow_community_extensions = false; SET allow_persistent_secrets = false; SET python_enable_replacements = false;
+SET enable_external_access = false; SET lock_configuration = true
+"""
 # Types that become texts in Parquet: there is nothing else in a column, or Parquet has another form of it or none.
 _AS_TEXT = r"\A\"NULL\"\Z|\b(?:BIGNUM|BIT|BLOB|INTERVAL|JSON|VARIANT)\b"
-# A question that needs more memory fails, and fills no disk.
-_NO_SPILLING: dict[str, str | bool | int | float | list[str]] = {"temp_directory": ""}
 _CAUSE = r"(?s)\A[A-Za-z ]*Error: (.*?)(?:\n\nLINE \d+:.*|\nLINE \d+:.*)?\Z"
 _LONGEST_CAUSE = 300
 _BATCH = 64  # rows that are fetched at a time: what they hold is Python's, and DuckDB does not count it
@@ -49,6 +48,16 @@ class Bounds(NamedTuple):
     memory_mb: int
     threads: int
     seconds: float = 0
+
+    @property
+    def room(self) -> int:
+        """The memory in bytes: a stranger's configuration gets no more than half of what the machine has."""
+        return min(self.memory_mb * 2**20, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2)
+
+    @property
+    def settings(self) -> dict[str, int | str]:
+        """Memory and threads as settings of DuckDB."""
+        return {"memory_limit": f"{self.room}B"} | ({"threads": self.threads} if self.threads else {})
 
 
 class Answer(NamedTuple):
@@ -81,20 +90,25 @@ def filling(path: Path | str, **more: int | str) -> Iterator[DuckDBPyConnection]
     import duckdb
 
     try:
-        with closing(duckdb.connect(str(path), config=_NO_SPILLING | more)) as connection:
+        with _connect(path, **more) as connection:
             yield connection
     except duckdb.IOException as error:
-        help_ = "free some space, then run this again"
+        help_ = "free some space if the disk is full, then run this again"
         raise TaskstateError(f"cannot make the index: {_cause(error)}", help=help_, code="disk-full") from error
 
 
-@contextmanager
-def reading(path: Path) -> Iterator[DuckDBPyConnection]:
-    """Yield a connection to an index for a look of ours at it, for which no threads are started."""
+def reading(path: Path) -> DuckDBPyConnection:
+    """Return a connection to an index for a look of ours at it, for which no threads are started."""
+    return _connect(path, access_mode="READ_ONLY", threads=1)
+
+
+def _connect(path: Path | str, **more: int | str) -> DuckDBPyConnection:
+    """Return a connection that fills no disk: what needs more memory than it may take fails."""
     import duckdb
 
-    with closing(duckdb.connect(str(path), read_only=True, config=_NO_SPILLING | {"threads": 1})) as connection:
-        yield connection
+    connection = duckdb.connect(str(path), config={"temp_directory": "", **more})
+    connection.execute("SET enable_progress_bar = false")  # on standard output, where Python was started with `-c`
+    return connection
 
 
 def is_unicode(text: str) -> bool:
@@ -119,14 +133,21 @@ def read_json(connection: DuckDBPyConnection, path: Path, columns: Mapping[str, 
     return connection.read_json(str(path), format="newline_delimited", columns=dict(columns))
 
 
-def copy(connection: DuckDBPyConnection, old: Path, name: str, without: list[str]) -> None:
-    """Add the rows of a table of another index but for those of some paths."""
-    place = str(old).replace("'", "''")
-    connection.execute(f"ATTACH IF NOT EXISTS '{place}' AS old (READ_ONLY)")
-    connection.execute(
-        f"INSERT INTO {name} FROM old.{name} WHERE path NOT IN (SELECT unnest($without::VARCHAR[]))",
-        {"without": without},
-    )
+def is_copied(connection: DuckDBPyConnection, old: Path, names: Iterable[str], without: list[str]) -> bool:
+    """Add the rows of another index but for those of some paths; none, and return False, where it is damaged."""
+    import duckdb
+
+    connection.begin()
+    try:
+        connection.execute(f"ATTACH {_quoted(old)} AS old (READ_ONLY)")
+        for name in names:
+            kept = f"FROM old.{name} WHERE path NOT IN (SELECT unnest($without::VARCHAR[]))"
+            connection.execute(f"INSERT INTO {name} {kept}", {"without": without})
+    except duckdb.Error:  # a full disk is told when the files are read
+        connection.rollback()
+        return False
+    connection.commit()
+    return True
 
 
 @contextmanager
@@ -134,19 +155,20 @@ def locked(path: Path, bounds: Bounds, more: Mapping[str, Path]) -> Iterator[Duc
     """Yield a connection to an index that can only be asked; `more` has tables that are not in it, as NDJSON.
 
     Raises:
-        TaskstateError: code "usage": the further tables need more memory than a question may take.
+        TaskstateError: code "usage": the further tables need more memory than a question may take; code "unreadable":
+            somebody has just deleted the index.
     """
     import duckdb
 
-    with closing(duckdb.connect(str(path), read_only=True, config=_config(bounds))) as connection:
-        try:
+    try:
+        with _connect(path, access_mode="READ_ONLY", **bounds.settings) as connection:
             for name, file in more.items():
                 connection.execute(tables.create(name).replace("CREATE", "CREATE TEMP", 1))
                 load(connection, name, file, tables.types(name), "temp.")
-            _lock(connection)
-        except duckdb.Error as error:
-            raise _refused(error) from error
-        yield connection
+            connection.execute(_LOCK)
+            yield connection
+    except duckdb.Error as error:
+        raise refused(error) from error
 
 
 @contextmanager
@@ -158,36 +180,22 @@ def locked_parquet(folder: Path, found: Mapping[str, Sequence[Path]], bounds: Bo
     """
     import duckdb
 
-    with closing(duckdb.connect(":memory:", config=_config(bounds))) as connection:
+    with _connect(":memory:", **bounds.settings) as connection:
         try:
             for name in tables.tables():
-                connection.execute(_view(name, found[name]) if found.get(name) else tables.create(name))
+                files = ", ".join(map(_quoted, found.get(name, ())))
+                view = f"CREATE VIEW {name} AS FROM read_parquet([{files}])"
+                connection.execute(view if files else tables.create(name))
         except duckdb.Error as error:
             help_ = "`taskstate fleet status --verify` looks at all files"
             raise TaskstateError(f"the index cannot be read: {_cause(error)}", help=help_, code="usage") from error
-        connection.execute("SET allowed_directories = [$1]".replace("$1", _quoted(folder)))
-        _lock(connection)
+        connection.execute(f"SET allowed_directories = [{_quoted(folder)}]")
+        connection.execute(_LOCK)
         yield connection
-
-
-def _view(name: str, paths: Sequence[Path]) -> str:
-    return f"CREATE VIEW {name} AS FROM read_parquet([{', '.join(map(_quoted, paths))}])"
 
 
 def _quoted(path: Path) -> str:
     return "'" + str(path).replace("'", "''") + "'"
-
-
-def _config(bounds: Bounds) -> dict[str, str | bool | int | float | list[str]]:
-    config = _NO_SPILLING | {"memory_limit": f"{bounds.memory_mb}MiB"}
-    return config | ({"threads": bounds.threads} if bounds.threads else {})
-
-
-def _lock(connection: DuckDBPyConnection) -> None:
-    connection.execute("SET TimeZone = 'UTC'")
-    for setting in _LOCKS:
-        connection.execute(f"SET {setting} = false")
-    connection.execute("SET lock_configuration = true")
 
 
 def version() -> str:
@@ -235,26 +243,24 @@ def ask(
     """
     import duckdb
 
-    _require_unicode(sql, *given.values())
+    if not all(is_unicode(str(each)) for each in (sql, *given.values())):
+        raise TaskstateError("the SQL, or a --param, is not UTF-8", help="convert it to UTF-8", code="usage")
     try:
         statement = _question(connection, sql)
         _require_parameters(statement.named_parameters, given)
-        values = {name: given[name] for name in statement.named_parameters}
-        done = _run(connection, lambda: _fetched(connection.execute(statement, values), bounds, most), bounds.seconds)
+        columns, rows = _run(connection, lambda: _fetched(connection.execute(statement, given), bounds, most), bounds)
     except (duckdb.Error, OverflowError) as error:  # the second: Python has no such time
-        raise _refused(error) from error
-    columns, rows = done
-    shown = rows[:most] if most else rows
+        raise refused(error) from error
     names = _distinct(str(each[0]) for each in columns)
-    return Answer(names, tuple(str(each[1]) for each in columns), shown, rows != shown)
+    return Answer(names, tuple(str(each[1]) for each in columns), rows[: most or None], bool(most) and len(rows) > most)
 
 
 def _distinct(names: Iterable[str]) -> tuple[str, ...]:
     """Return the names of columns, of which no two are the same: JSON and Parquet would lose one."""
     found: list[str] = []
     for name in names:
-        free = (new for new in chain([name], (f"{name}_{number}" for number in count(1))) if new not in found)
-        found.append(next(free))
+        others = (f"{name}_{number}" for number in count(1))
+        found.append(next(new for new in chain([name], others) if new not in found))
     return tuple(found)
 
 
@@ -265,18 +271,16 @@ def _fetched(done: DuckDBPyConnection, bounds: Bounds, most: int) -> _Fetched:
         TaskstateError: code "usage": they take more memory than a question may.
     """
     rows: list[tuple[Any, ...]] = []
-    room = bounds.memory_mb * 2**20
+    room = bounds.room
     while batch := done.fetchmany(min(_BATCH, most + 1 - len(rows)) if most else _BATCH):
         room -= sum(len(repr(row)) + _CELL * len(row) for row in batch)
         if room < 0:
             raise _too_large()
         rows += batch
-        if most and len(rows) > most:
-            break
     return done.description or [], rows
 
 
-def _run(connection: DuckDBPyConnection, question: Callable[[], _Fetched], seconds: float) -> _Fetched:
+def _run(connection: DuckDBPyConnection, question: Callable[[], _Fetched], bounds: Bounds) -> _Fetched:
     """Run a question in a thread of its own: Ctrl-C does not reach DuckDB, and would be seen only when it is done.
 
     Raises:
@@ -287,10 +291,10 @@ def _run(connection: DuckDBPyConnection, question: Callable[[], _Fetched], secon
     with ThreadPoolExecutor(1) as thread:
         asked = thread.submit(question)
         try:
-            for _ in range(ceil(seconds / _LISTEN)) if seconds else count():
+            for _ in range(ceil(bounds.seconds / _LISTEN)) if bounds.seconds else count():
                 if wait((asked,), _LISTEN).done:
                     return asked.result()
-            message = f"the question took longer than {seconds:g} s"
+            message = f"the question took longer than {bounds.seconds:g} s"
             raise TaskstateError(message, help="ask for less, or give a larger --timeout", code="usage")
         finally:
             while not asked.done():  # more than once: DuckDB forgets one that comes before it has begun
@@ -326,17 +330,10 @@ def _question(connection: DuckDBPyConnection, sql: str) -> Any:  # noqa: ANN401 
         what = "no statement" if not statements else f"{len(statements)} statements"
         raise TaskstateError(f"this SQL has {what}", help="give exactly one SELECT", code="usage")
     kind = statements[0].type.name
-    if kind not in _QUESTIONS:
+    if kind not in {"SELECT", "EXPLAIN"}:
         help_ = "an index can only be asked: begin with SELECT, FROM, WITH or EXPLAIN"
         raise TaskstateError(f"a statement of kind {kind} is not a question", help=help_, code="usage")
     return statements[0]
-
-
-def _require_unicode(*texts: object) -> None:
-    """Refuse bytes of the command line that are no UTF-8."""
-    for text in texts:
-        if not is_unicode(str(text)):
-            raise TaskstateError("the SQL, or a --param, is not UTF-8", help="convert it to UTF-8", code="usage")
 
 
 def _require_parameters(wanted: Sequence[str], given: Mapping[str, object]) -> None:
@@ -346,7 +343,7 @@ def _require_parameters(wanted: Sequence[str], given: Mapping[str, object]) -> N
         raise TaskstateError(f"the SQL has no ${name}", help=f"leave out `--param {name}=…`", code="usage")
 
 
-def _refused(error: Exception) -> TaskstateError:
+def refused(error: Exception) -> TaskstateError:
     """Return what DuckDB says in one line, with what to do about it."""
     import duckdb
 
@@ -355,7 +352,8 @@ def _refused(error: Exception) -> TaskstateError:
     if isinstance(error, duckdb.PermissionException):
         message = "SQL can read the tables of the index, and no file"
         return TaskstateError(message, help="`taskstate query --schema` lists the tables", code="usage")
-    if type(error) is duckdb.Error:  # such as a checksum that is wrong: what SQL does has a class of its own
+    # A file that is gone, or a checksum that is wrong: what SQL does has a class of its own.
+    if type(error) in {duckdb.Error, duckdb.IOException}:
         help_ = "`taskstate query --rebuild` makes it again"
         return TaskstateError(f"the index cannot be read: {_cause(error)}", help=help_, code="unreadable")
     help_ = "`taskstate query --schema` lists tables and columns"
@@ -363,7 +361,7 @@ def _refused(error: Exception) -> TaskstateError:
 
 
 def _too_large() -> TaskstateError:
-    help_ = "ask for less, or set `memory-mb` of `[query]` in the configuration higher"
+    help_ = "ask for less, or set `memory-mb` of `[query]` in the configuration higher, up to half of the machine's"
     return TaskstateError("the question needs more memory than it may take", help=help_, code="usage")
 
 

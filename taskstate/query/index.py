@@ -7,8 +7,10 @@ place, so that a question never sees half of a change, and a killed run leaves t
 from __future__ import annotations
 
 import os
+import re
 import time
-from contextlib import closing, contextmanager, suppress
+from collections import deque
+from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import partial
 from itertools import chain
 
@@ -16,7 +18,7 @@ from taskstate import resources
 from taskstate.errors import TaskstateError
 from taskstate.query import engine, rows, tables
 from taskstate.query.rows import FileText, ndjson, rows_of
-from taskstate.storage import folders, temporary
+from taskstate.storage import durable, files, folders, temporary
 from taskstate.storage.file_sources import mark_of, settled_before
 from taskstate.storage.git import client as git
 from taskstate.storage.private import make_folder
@@ -27,8 +29,6 @@ from taskstate.workspace import listing
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
-
-    from duckdb import DuckDBPyConnection
 
     from taskstate.query.tables import Row
     from taskstate.workspace.workspace import Workspace
@@ -54,25 +54,34 @@ def up_to_date(workspace: Workspace, *, rebuild: bool = False) -> Iterator[Index
 
     Where nothing private can be written, or DuckDB cannot open it, it is made for this one time.
     """
-    kept = workspace.private.cache(FOLDER)
-    if kept and not engine.is_unicode(str(kept)):
-        kept = None
-    if kept:
-        try:
-            make_folder(kept)
-        except TaskstateError:
-            kept = None
+    kept = _kept(workspace)
     with temporary.folder(_NEW, kept) as made:
         if kept:
             _sweep(kept, made)
         old = kept / _FILE if kept and not rebuild and folders.is_file(kept / _FILE) else None
-        index = _updated(workspace, old, made)
+        try:
+            index = _updated(workspace, old, made)
+        except engine.error() as error:
+            raise engine.refused(error) from error
         if kept and index.path.parent == made:
-            if folders.is_folder(kept / _FILE):  # a rename replaces everything else
-                folders.remove_all(kept / _FILE)
-            folders.rename(index.path, kept / _FILE)
+            with files.os_errors("write", kept / _FILE):
+                if folders.is_folder(kept / _FILE):  # a rename replaces everything else
+                    folders.remove_all(kept / _FILE)
+                folders.rename(index.path, kept / _FILE)
             index = index._replace(path=kept / _FILE)
         yield index
+
+
+def _kept(workspace: Workspace) -> Path | None:
+    """Return the folder in which the index stays."""
+    kept = workspace.private.cache(FOLDER)
+    if kept is None or not engine.is_unicode(str(kept)):
+        return None
+    try:
+        make_folder(kept)
+    except TaskstateError:
+        return None
+    return kept
 
 
 def _sweep(kept: Path, made: Path) -> None:
@@ -92,41 +101,41 @@ def repository_name(workspace: Workspace) -> str:
 def _updated(workspace: Workspace, old: Path | None, made: Path) -> Index:
     """Return the old index where nothing has changed since, else a new one in the folder `made`."""
     marks, rests_on = _marks(workspace), _rests_on(workspace)
-    known = _known(old, rests_on) if old else None
-    stale = [path for path, mark in marks.items() if known is None or not mark or known.get(path) != mark]
-    gone = [path for path in known or () if path not in marks]
-    if old and known is not None and not stale and not gone:
+    known = _known(old, rests_on) if old else {}
+    stale = [path for path, mark in marks.items() if not mark or known.get(path) != mark]
+    gone = [path for path in known if path not in marks]
+    if old and known and not stale and not gone:
         return Index(old, 0, len(marks))
-    new = made / _FILE
-    with engine.filling(new) as connection:
-        _create(connection)
-        if old and known is not None and not _is_copied(connection, old, [*stale, *gone]):
+    new, query = made / _FILE, workspace.config.query
+    with engine.filling(new, **engine.Bounds(query.memory_mb, query.threads).settings) as connection:
+        types = {"rests_on": _RESTS_ON, "marks": _MARKS, **{name: tables.types(name) for name in tables.of_files()}}
+        for name, columns in types.items():
+            connection.execute(tables.create(name, columns))
+        if old and known and not engine.is_copied(connection, old, ("marks", *tables.of_files()), [*stale, *gone]):
             stale = [*marks]
-        engine.load(connection, "rests_on", written(made, "rests_on", [{"rests_on": rests_on}]), _RESTS_ON)
-        found: dict[str, list[Row]] = {name: [] for name in tables.of_files()}
-        for each in _read_all(workspace, stale):
-            for name, listed in each.items():
-                found[name] += listed
-        for name, listed in found.items():
-            if listed:
-                engine.load(connection, name, written(made, name, listed), tables.types(name))
-        listed = [{"path": path, "mark": marks[path]} for path in stale]
-        engine.load(connection, "marks", written(made, "marks", listed), _MARKS)
+        with ExitStack() as stack:
+            streams = {name: stack.enter_context(durable.stream(made / f"{name}.ndjson")) for name in types}
+            streams["rests_on"].write(ndjson([{"rests_on": rests_on}]))
+            streams["marks"].write(ndjson({"path": path, "mark": marks[path]} for path in stale))
+            for each in _read_all(workspace, stale):
+                for name, listed in each.items():
+                    streams[name].write(ndjson(listed))
+        for name, columns in types.items():
+            engine.load(connection, name, made / f"{name}.ndjson", columns)
     return Index(new, len(stale), len(marks))
 
 
 def _marks(workspace: Workspace) -> dict[str, str]:
     """Return the mark of each of our own files by its path; empty where it may change without getting another one."""
     settled, root = settled_before(time.time_ns()), workspace.root
-    found: dict[str, str] = {}
     listed = listing.own_statuses(
         root, workspace.state_root, listing.is_own, git.OWN_PATTERNS, deep=workspace.is_repository
     )
-    for path, status in listed:
-        if not workspace.config.exclude or not workspace.excludes(root / path):
-            is_settled = max(status.st_mtime_ns, status.st_ctime_ns) <= settled
-            found[path] = mark_of(status) if is_settled else ""
-    return dict(sorted(found.items()))
+    kept = (each for each in listed if not workspace.config.exclude or not workspace.excludes(root / each[0]))
+    return {
+        path: mark_of(status) if max(status.st_mtime_ns, status.st_ctime_ns) <= settled else ""
+        for path, status in sorted(kept)
+    }
 
 
 def _rests_on(workspace: Workspace) -> str:
@@ -136,32 +145,12 @@ def _rests_on(workspace: Workspace) -> str:
     return "\n".join(map(str, (*parts, repository_name(workspace))))
 
 
-def _known(path: Path, rests_on: str) -> dict[str, str] | None:
-    """Return the marks of the files in an index; None where it rests on something else, or cannot be read."""
+def _known(path: Path, rests_on: str) -> dict[str, str]:
+    """Return the marks of the files in an index; none where it rests on something else, or cannot be read."""
     with suppress(engine.error()), engine.reading(path) as connection:
-        if connection.execute("SELECT rests_on FROM rests_on").fetchall() == [(rests_on,)]:
+        if connection.execute("FROM rests_on").fetchall() == [(rests_on,)]:
             return dict(connection.execute("SELECT path, mark FROM marks").fetchall())
-    return None
-
-
-def _create(connection: DuckDBPyConnection) -> None:
-    connection.execute("CREATE TABLE rests_on (rests_on VARCHAR)")
-    connection.execute("CREATE TABLE marks (path VARCHAR, mark VARCHAR)")
-    for name in tables.of_files():
-        connection.execute(tables.create(name))
-
-
-def _is_copied(connection: DuckDBPyConnection, old: Path, without: list[str]) -> bool:
-    """Copy the rows of the old index but for those of some paths; none, and False, where it is damaged."""
-    connection.begin()
-    try:
-        for name in ("marks", *tables.of_files()):
-            engine.copy(connection, old, name, without)
-    except engine.error():  # a full disk is told when the files are read
-        connection.rollback()
-        return False
-    connection.commit()
-    return True
+    return {}
 
 
 def written(folder: Path, name: str, listed: Iterable[Row]) -> Path:
@@ -176,39 +165,32 @@ def _read_all(workspace: Workspace, paths: list[str]) -> Iterator[rows.Rows]:
     from taskstate.storage import programs
 
     jobs = min(programs.cores(), len(paths) // _FEW)
-    if jobs < 2:  # noqa: PLR2004 - one process is this one
-        yield from _rows_of(workspace, workspace.counted("reading files", paths))
-        return
     shares = [paths[at : at + _SHARE] for at in range(0, len(paths), _SHARE)]
     plain = type(workspace)(*workspace)  # without what it has looked up, and without the bar of this terminal
-    with programs.workers(jobs, _begin, ()) as pool, workspace.bar("reading files") as show:
-        for done, share in enumerate(pool.map(partial(_rows_of_share, plain), shares)):
+    with workspace.bar("reading files") as show, ExitStack() as stack:
+        found: Iterator[list[rows.Rows]] = map(partial(_rows_of, plain), shares)
+        if jobs > 1:
+            pool = stack.enter_context(programs.workers(jobs))
+            # Not its `map`: that cancels what is left, for which a thread of the pool leaves a trace after Ctrl-C.
+            waiting = deque(pool.submit(_rows_of, plain, share) for share in shares)
+            found = (waiting.popleft().result() for _ in shares)
+        for done, share in enumerate(found):
             show(done * _SHARE, len(paths))
             yield from share
 
 
-def _begin() -> None:
-    """Begin a worker process: what it works on comes with each share."""
-
-
-def _rows_of_share(workspace: Workspace, paths: list[str]) -> list[rows.Rows]:
-    return [*_rows_of(workspace, paths)]
-
-
-def _rows_of(workspace: Workspace, paths: Iterable[str]) -> Iterator[rows.Rows]:
+def _rows_of(workspace: Workspace, paths: list[str]) -> list[rows.Rows]:
+    found = []
     with closing(folders.Lookout()) as lookout:
         for path in paths:
-            yield rows_of(_file(workspace, path, lookout))
-
-
-def _file(workspace: Workspace, path: str, lookout: folders.Lookout) -> FileText:
-    data, unread = b"", ""
-    try:
-        data = workspace.read(workspace.root / path, lookout)
-    except TaskstateError as error:
-        unread = error.code
-    allow = workspace.config.secrets.allow
-    return FileText(repository_name(workspace), path, data, unread, allow, workspace.kinds)
+            data, unread = b"", ""
+            try:
+                data = workspace.read(workspace.root / path, lookout)
+            except TaskstateError as error:
+                unread = error.code
+            allow = workspace.config.secrets.allow
+            found.append(rows_of(FileText(repository_name(workspace), path, data, unread, allow, workspace.kinds)))
+    return found
 
 
 # Tables that rest on more than the files
@@ -216,8 +198,7 @@ def _file(workspace: Workspace, path: str, lookout: folders.Lookout) -> FileText
 
 def of_repository(workspace: Workspace, sql: str, folder: Path, now: str) -> dict[str, Path]:
     """Return the tables that SQL may name and that no index holds, as files of NDJSON in a folder of ours."""
-    named = sql.casefold()
-    found = {}
+    named, found = set(re.findall(r"\w+", sql.casefold())), {}
     if "repos" in named:
         found["repos"] = written(folder, "repos", [_repository(workspace)])
     if "lint" in named:
@@ -252,14 +233,9 @@ def _lint(workspace: Workspace, now: str) -> list[Row]:
     """Return the findings of the linter, whose own cache spares it files that have not changed."""
     from itertools import groupby
 
-    from taskstate.lint.runner import LintRequest, check_files, open_run
+    from taskstate.lint.paths import lint_paths
+    from taskstate.lint.runner import LintRequest
 
-    run, _ = open_run(workspace, workspace.config, LintRequest(now=now))
-    try:
-        found = check_files(workspace.own_files(), run).findings
-        if run.cache:
-            run.cache.save()
-    finally:
-        run.repository.close()
+    found = lint_paths(workspace, (), LintRequest(now=now)).findings
     by_file = groupby(found, lambda each: each.path)
     return list(chain.from_iterable(rows.lint_rows(repository_name(workspace), [*each]) for _, each in by_file))

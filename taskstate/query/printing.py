@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from datetime import date, datetime, time, timedelta
+from datetime import datetime
 from decimal import Decimal
+from math import isfinite
 
 from taskstate.exporting.rows import as_csv, guarded
 from taskstate.syntax.spans import one_line
@@ -29,24 +30,24 @@ def text_of(answer: Answer, width: int) -> str:
 
 
 def as_bytes(answer: Answer, form: str) -> bytes:
-    """Return an answer as CSV, JSON or NDJSON."""
-    if form == CSV:
+    """Return an answer as a table, CSV, JSON or NDJSON."""
+    if form == TABLE:
+        text = text_of(answer, UNFOLDED) + "\n"
+    elif form == CSV:
         rows = [[guarded(_cell(value)) if _is_text(value) else _cell(value) for value in row] for row in answer.rows]
-        return as_csv([[*map(guarded, answer.columns)], *rows]).encode("utf-8", "replace")
-    shapes = shape_of(answer)
-    if form == JSON:
-        return (json.dumps(shapes, ensure_ascii=False, indent=2) + "\n").encode("utf-8", "replace")
-    return "".join(json.dumps(each, ensure_ascii=False) + "\n" for each in shapes).encode("utf-8", "replace")
+        text = as_csv([[*map(guarded, answer.columns)], *rows])
+    elif form == JSON:
+        text = json.dumps(shape_of(answer), ensure_ascii=False, indent=2) + "\n"
+    else:
+        text = "".join(json.dumps(each, ensure_ascii=False) + "\n" for each in shape_of(answer))
+    return text.encode("utf-8", "replace")
 
 
-def shape_of(answer: Answer) -> list[dict[str, object]]:
-    """Return an answer as JSON values: an object a row."""
-    return [dict(zip(answer.columns, map(plain, row), strict=True)) for row in answer.rows]
-
-
-def exact_shape_of(answer: Answer) -> list[dict[str, object]]:
-    """Return an answer as JSON values of which each has all its digits: a decimal is a text."""
-    rows = [[str(value) if isinstance(value, Decimal) else plain(value) for value in row] for row in answer.rows]
+def shape_of(answer: Answer, *, is_exact: bool = False) -> list[dict[str, object]]:
+    """Return an answer as JSON values, an object a row; an exact decimal is a text, which has all its digits."""
+    rows = [
+        [str(each) if is_exact and isinstance(each, Decimal) else plain(each) for each in row] for row in answer.rows
+    ]
     return [dict(zip(answer.columns, row, strict=True)) for row in rows]
 
 
@@ -62,12 +63,8 @@ def plain(value: Any) -> Any:  # noqa: ANN401 - whatever DuckDB returns
         return int(value) if value == value.to_integral_value() else float(value)
     if isinstance(value, bytes):
         return value.hex()
-    return str(value) if isinstance(value, date | time | timedelta) or not _is_json(value) else value
-
-
-def _is_json(value: object) -> bool:
-    is_finite = not isinstance(value, float) or value - value == 0
-    return value is None or (isinstance(value, bool | int | float | str) and is_finite)
+    is_json = value is None or isinstance(value, bool | int | str) or (isinstance(value, float) and isfinite(value))
+    return value if is_json else str(value)
 
 
 def _cell(value: Any) -> str:  # noqa: ANN401 - whatever DuckDB returns

@@ -52,13 +52,17 @@ def question(name: str) -> Question:
         TaskstateError: code "usage": there is none.
     """
     if name not in names():
-        near = closest(name, names())
-        help_ = f"did you mean {near}? " if near else ""
-        message = f"there is no question {name!r}"
-        raise TaskstateError(message, help=f"{help_}`taskstate query --list` lists them", code="usage")
+        raise unknown("question", name, names(), "--list")
     sql = resources.text(f"{_FOLDER}/{name}{_ENDING}")
     parameters = tuple(Parameter(*each) for each in re.findall(_PARAMETER, sql))
     return Question(name, sql.partition("\n")[0].removeprefix("-- "), parameters, sql)
+
+
+def unknown(kind: str, name: str, known: Iterable[str], flag: str) -> TaskstateError:
+    """Return the error for a name that is not among the known ones, which the flag lists."""
+    near = closest(name, known)
+    help_ = f"{f'did you mean {near}? ' if near else ''}`taskstate query {flag}` lists them"
+    return TaskstateError(f"there is no {kind} {name!r}", help=help_, code="usage")
 
 
 def values(asked: Question, given: Mapping[str, str], now: str) -> dict[str, object]:
@@ -67,22 +71,21 @@ def values(asked: Question, given: Mapping[str, str], now: str) -> dict[str, obj
     Raises:
         TaskstateError: code "usage": it takes no such parameter, or not that value.
     """
-    known = {each.name: each for each in asked.parameters}
+    takes = [*(each.name for each in asked.parameters), *[NOW] * (f"${NOW}" in asked.sql)]
     for name in given:
-        if name not in {*known, NOW}:
-            takes = ", ".join((*known, NOW)) if _takes_now(asked) else ", ".join(known) or "nothing"
-            raise TaskstateError(f"{asked.name} takes no {name}", help=f"it takes {takes}", code="usage")
+        if name not in takes:
+            help_ = f"it takes {', '.join(takes) or 'nothing'}"
+            raise TaskstateError(f"{asked.name} takes no {name}", help=help_, code="usage")
     found: dict[str, object] = {}
-    if _takes_now(asked):
+    if NOW in takes:
         found[NOW], wrong = time_of(given.get(NOW, now))
-        if wrong is not None or found[NOW] is None:
-            raise TaskstateError(
-                f"now is {wrong or ''!r}", help="give a time such as 2026-01-31T12:00:00Z", code="usage"
-            )
-    for name, each in known.items():
-        value = given.get(name, each.default)
-        if not re.fullmatch(r"\d{1,9}", value):
-            help_ = f"give a whole number, such as {name}={each.default}"
+        if found[NOW] is None:
+            help_ = "give a time such as 2026-01-31T12:00:00Z"
+            raise TaskstateError(f"now is {wrong or ''!r}", help=help_, code="usage")
+    for name, default, _ in asked.parameters:
+        value = given.get(name, default)
+        if not re.fullmatch(r"[0-9]{1,6}", value):
+            help_ = f"give a whole number up to 999999, such as {name}={default}"
             raise TaskstateError(f"{name} of {asked.name} is {value!r}", help=help_, code="usage")
         found[name] = int(value)
     return found
@@ -103,7 +106,3 @@ def pairs(given: Iterable[str]) -> dict[str, str]:
             raise TaskstateError(f"--param {name} is given twice", help="give it once", code="usage")
         found[name] = value
     return found
-
-
-def _takes_now(asked: Question) -> bool:
-    return f"${NOW}" in asked.sql

@@ -31,6 +31,7 @@ OK, NOT_UTF8 = "ok", "not-utf8"
 MOST_TEXT = 1_000_000  # characters of a cell; a line of NDJSON stays below the 16 MB that its reader takes
 _HIDDEN = "\ue000"  # stands for each character of a credential while a text is read: it means nothing in YAML or JSON
 _LARGEST = 2**63
+_JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _NO_WORDS = frozenset({"repo", "path", "blob", "sha256", "fingerprint", "config_sha"})  # names, and never words
 
 
@@ -69,32 +70,19 @@ def lint_rows(repo: str, findings: Sequence[Finding]) -> list[Row]:
     """Return the findings in one file as rows; their messages are masked by the linter."""
     from taskstate.lint.reporters.fingerprint import fingerprints
 
-    rows = []
+    rows: list[Row] = []
     for number, (each, fingerprint) in enumerate(zip(findings, fingerprints(findings), strict=True), 1):
-        found = each.diagnostic
-        row = {
-            "repo": repo,
-            "path": each.path,
-            "ordinal": number,
-            "code": found.code,
-            "name": found.name,
-            "severity": found.severity,
-            "message": found.message,
-            "line": each.line,
-            "col": each.column,
-            "end_line": each.end_line,
-            "end_col": each.end_column,
-            "fixable": found.fix is not None,
-            "fingerprint": fingerprint,
-        }
-        rows.append(sound(row))
+        code, name, severity, _, message, _, fix = each.diagnostic
+        row: Row = {"repo": repo, "path": each.path, "ordinal": number, "code": code, "name": name}
+        row |= {"line": each.line, "col": each.column, "end_line": each.end_line, "end_col": each.end_column}
+        row |= {"severity": severity, "message": _fitting(message)}
+        rows.append(row | {"fixable": fix is not None, "fingerprint": fingerprint})
     return rows
 
 
 def ndjson(rows: Iterable[Row]) -> bytes:
     """Return rows as JSON, a line each; what is no Unicode, as in the name of a folder, becomes a question mark."""
-    lines = "".join(f"{json.dumps(row, ensure_ascii=False, separators=(',', ':'))}\n" for row in rows)
-    return lines.encode("utf-8", "replace")
+    return "".join(f"{_JSON(row)}\n" for row in rows).encode("utf-8", "replace")
 
 
 def time_of(text: object) -> tuple[str | None, str | None]:
@@ -111,8 +99,10 @@ def time_of(text: object) -> tuple[str | None, str | None]:
 
 def _read(text: str, type_: str, file: FileText, rows: Mapping[str, list[Row]]) -> Row:
     """Add the rows of a text to their tables, and return what the row of the file says of it."""
+    from taskstate.secrets.scan import find
+
     hidden = _hidden(text, file.allow)
-    about: Row = {"secrets": 0 if hidden == text else _count(text, file.allow)}
+    about: Row = {"secrets": 0 if hidden == text else len(find(text, file.allow))}
     if type_ in {"impact-map", "progress"}:
         return about | {"is_read": True, "older_form": type_ == "progress"}
     document = parse(hidden, file.kinds)
@@ -148,12 +138,6 @@ def _hidden(text: str, allow: tuple[str, ...]) -> str:
     return "".join(new if new == old else _HIDDEN for new, old in zip(stars, text, strict=True))
 
 
-def _count(text: str, allow: tuple[str, ...]) -> int:
-    from taskstate.secrets.scan import find
-
-    return len(find(text, allow))
-
-
 def _finished(rows: list[Row], repo: str, path: str, allow: tuple[str, ...]) -> list[Row]:
     """Return rows with repository and path, with times as SQL reads them, and with what is left of secrets masked."""
     done = [sound({"repo": repo, "path": path, **row}) for row in rows]
@@ -175,8 +159,12 @@ def sound(row: Mapping[str, object]) -> Row:
     for key, value in row.items():
         if key.endswith("_at"):
             done[key], done[f"{key}_text"] = time_of(value)
-        elif isinstance(value, str):
-            done[key] = value[:MOST_TEXT].replace("\0", "\ufffd")
         else:
-            done[key] = None if isinstance(value, int) and not -_LARGEST <= value < _LARGEST else value
+            done[key] = _fitting(value)
     return done
+
+
+def _fitting(value: object) -> object:
+    if isinstance(value, str):
+        return value[:MOST_TEXT].replace("\0", "\ufffd")
+    return None if isinstance(value, int) and not -_LARGEST <= value < _LARGEST else value

@@ -38,7 +38,6 @@ class Table(NamedTuple):
     columns: Mapping[str, Column]
 
 
-@cache
 def version() -> int:
     """Return the version of the tables: an index with another one is made again."""
     return int(_data()["version"])
@@ -53,9 +52,8 @@ def tables() -> Mapping[str, Table]:
         for column, (type_, about) in each["columns"].items():
             columns[column] = Column(type_, about)
             if type_ == TIMESTAMP:
-                columns[f"{column}_text"] = Column(
-                    "VARCHAR", f"what the file says for `{column}` where that is not a time"
-                )
+                told = f"what the file says for `{column}` where that is not a time"
+                columns[f"{column}_text"] = Column("VARCHAR", told)
         found[name] = Table(each["about"], tuple(each["key"]), columns)
     return found
 
@@ -66,15 +64,15 @@ def of_files() -> Mapping[str, Table]:
     return {name: table for name, table in tables().items() if name not in OF_REPOSITORY}
 
 
-def create(name: str) -> str:
-    """Return the statement that creates a table."""
-    columns = ", ".join(f'"{column}" {each.type}' for column, each in tables()[name].columns.items())
-    return f"CREATE TABLE {name} ({columns})"
-
-
 def types(name: str) -> dict[str, str]:
     """Return the types of a table's columns by name, as `read_json` takes them."""
     return {column: each.type for column, each in tables()[name].columns.items()}
+
+
+def create(name: str, columns: Mapping[str, str] | None = None) -> str:
+    """Return the statement that creates a table."""
+    listed = ", ".join(f'"{column}" {type_}' for column, type_ in (columns or types(name)).items())
+    return f"CREATE TABLE {name} ({listed})"
 
 
 @cache

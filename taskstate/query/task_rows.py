@@ -12,7 +12,6 @@ from taskstate.typed import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from taskstate.model.archive_format import BatchContents
     from taskstate.model.progress_log import Session
     from taskstate.model.task_state import Feature, TaskState
     from taskstate.model.tool_blocks import CheckResult, ToolBlocks
@@ -44,9 +43,7 @@ def _add_state(document: Document, task: str, tables: Mapping[str, list[Row]]) -
     state, blocks = read_state(document, task), blocks_of(document)
     task = state.id
     tables["tasks"].append(_task(state, blocks))
-    tables["criteria"] += [
-        {"number": each.number, "task": task, "checked": each.checked, "text": each.text} for each in state.criteria
-    ]
+    tables["criteria"] += [{"task": task, **picked(each, "number", "checked", "text")} for each in state.criteria]
     features = state.checklist.features if state.checklist else ()
     tables["features"] += [_feature(each, task) for each in features]
     tables["sessions"] += _numbered(_sessions(state.sessions, task, archived=False))
@@ -73,14 +70,10 @@ def _task(state: TaskState, blocks: ToolBlocks) -> Row:
         "completed_at": map_of(state.document.front_matter.get("output")).get("completed_at"),
         "task": state.id,
         "task_key": state.id.casefold(),
-        "kind": state.kind,
-        "title": state.title,
+        **picked(state, "kind", "title", "revision", "archived", "last_session"),
         "status": state.status or None,
         **{key: state.text(key) for key in texts},
-        "revision": state.revision,
         "sessions": state.archived + len(state.sessions),
-        "archived": state.archived,
-        "last_session": state.last_session,
         "first_session_at": min(times, default=None),
         "last_session_at": max(times, default=None),
         "bytes": state.size,
@@ -103,10 +96,7 @@ def _feature(feature: Feature, task: str) -> Row:
         "number": feature.number + 1,
         "task": task,
         "feature": feature.id,
-        "description": feature.description,
-        "passes": feature.passes,
-        "tested_at": feature.tested_at,
-        "moved_to": feature.moved_to,
+        **picked(feature, "description", "passes", "tested_at", "moved_to"),
         "evidence": form or ("text" if evidence else None),
         "exit_status": status if type(status) is int else None,
     }
@@ -137,13 +127,11 @@ def _checks(role: str, results: Mapping[str, CheckResult], task: str, at: str | 
 def _findings(blocks: ToolBlocks, task: str) -> list[Row]:
     return [
         {
-            "number": each.number,
+            **picked(each, "number", "answer", "cleared_at"),
             "task": task,
             "role": role.name,
             "raised_by": each.by,
             "text": each.text or None,
-            "answer": each.answer,
-            "cleared_at": each.cleared_at,
             "open": each.is_open,
         }
         for role in blocks.roles.values()
@@ -162,9 +150,8 @@ def _snapshots(blocks: ToolBlocks, task: str) -> Iterator[Row]:
             "task": task,
             "role_status": role.status,
             "completed_at": role.completed_at,
+            **(picked(left, "tree", "head") if left else {}),
             "taken_at": left and left.snapshot_time,
-            "tree": left and left.tree,
-            "head": left and left.head,
             "drift_budget": role.budget,
             "files_changed": None if changed is None else len(changed),
         }
@@ -175,7 +162,7 @@ def _batches(text: str, task: str) -> Iterator[Row]:
 
     for batch, contents in zip(find_batches(text), batch_contents(text), strict=True):
         told = re.search(_TRAILER, batch.trailer)
-        first, last = contents.range or _range(contents)
+        first, last = contents.range or (min(contents.numbers, default=None), max(contents.numbers, default=None))
         yield {
             "task": task,
             "first": first,
@@ -186,18 +173,19 @@ def _batches(text: str, task: str) -> Iterator[Row]:
         }
 
 
-def _range(contents: BatchContents) -> tuple[int | None, int | None]:
-    return min(contents.numbers, default=None), max(contents.numbers, default=None)
-
-
 def _handoff(document: Document, path: str, task: str) -> Row:
     from taskstate.handoff.document import front_matter_of, read_written_handoff
     from taskstate.model.tool_blocks import read_seen_state
 
     written = read_written_handoff(document, path)
     seen = read_seen_state(front_matter_of(document).get("verified"))
-    texts = {key: getattr(written, key) or None for key in ("phase", "status", "created_at", "accepted_at")}
+    texts = {key: text or None for key, text in picked(written, "phase", "status", "created_at", "accepted_at").items()}
     return {**texts, "task": written.task_id or task, "git_head": seen.git_head, "sessions": written.sessions}
+
+
+def picked(record: object, *names: str) -> Row:
+    """Return those fields of a record that are columns as they are."""
+    return {name: getattr(record, name) for name in names}
 
 
 def _lines(values: Iterable[str]) -> str | None:

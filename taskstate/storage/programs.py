@@ -154,8 +154,10 @@ def run_step(words: Sequence[str], root: Path, environment: Mapping[str, str]) -
 
 
 @contextmanager
-def workers(number: int, initialize: Callable[..., None], arguments: tuple[object, ...]) -> Iterator[Executor]:
-    """Yield a pool of `number` processes of this program, in each of which `initialize` is called first."""
+def workers(
+    number: int, initialize: Callable[..., None] | None = None, arguments: tuple[object, ...] = ()
+) -> Iterator[Executor]:
+    """Yield a pool of `number` processes of this program, in each of which `initialize` is called first, if given."""
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor
 
@@ -178,7 +180,7 @@ def workers(number: int, initialize: Callable[..., None], arguments: tuple[objec
             os.environ[_SAFE_PATH] = before
 
 
-def _begin(initialize: Callable[..., None], arguments: tuple[object, ...]) -> None:
+def _begin(initialize: Callable[..., None] | None, arguments: tuple[object, ...]) -> None:
     """Prepare a worker process: it leaves signals to the process that started it, and ends with it.
 
     Otherwise it would wait for work for ever, since it holds both ends of the pipe through which that would come.
@@ -191,7 +193,8 @@ def _begin(initialize: Callable[..., None], arguments: tuple[object, ...]) -> No
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, signal.SIG_DFL)
     Thread(target=_end_with_parent, daemon=True).start()
-    initialize(*arguments)
+    if initialize:
+        initialize(*arguments)
 
 
 def _end_with_parent() -> None:

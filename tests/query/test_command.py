@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
+import shutil
 import subprocess
 import sys
+import time
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
@@ -15,8 +18,10 @@ import pytest
 from taskstate.errors import TaskstateError
 from taskstate.query import engine, index, printing, tables
 from taskstate.query.engine import Answer
+from taskstate.storage import folders as storage_folders
 from taskstate.storage.private import Private
 from tests.support.place import tree
+from tests.support.terminal import seen
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -165,6 +170,38 @@ def test_a_full_disk_is_one_line(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> N
     assert cli.place.cache("index").joinpath("index.duckdb").read_bytes() == before
 
 
+def test_memory_bounds_the_index_too(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is made with what a question may take; where that is too little the command says so with 2."""
+    limits = []
+
+    def little(connection: duckdb.DuckDBPyConnection, *_: object) -> None:
+        limits.extend(connection.execute("SELECT current_setting('memory_limit')").fetchall())
+        raise duckdb.OutOfMemoryException("Out of Memory Error: failed to allocate data")
+
+    cli.place.configure("[query]\nmemory-mb = 64\n")
+    monkeypatch.setattr("taskstate.query.engine.load", little)
+    assert "more memory than it may take: ask for less, or set `memory-mb`" in cli.refused("query", "--rebuild")
+    assert {*limits} == {("64.0 MiB",)}
+
+
+def test_an_index_that_is_deleted_meanwhile_is_one_line(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether it goes before it is in its place, or before it is asked, the next run makes it again."""
+    folder, rename = cli.place.cache("index"), storage_folders.rename
+
+    def gone(source: Path, target: Path) -> None:
+        if target.parent == folder:
+            shutil.rmtree(folder)
+        rename(source, target)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(storage_folders, "rename", gone)
+        assert "index.duckdb: it does not exist" in cli.refused("query", "--rebuild")
+    with pytest.raises(TaskstateError) as refused, engine.locked(folder / "none", engine.Bounds(64, 1), {}):
+        pass
+    assert refused.value.message.startswith("the index cannot be read: Cannot open database")
+    assert _titles(cli) == {"101": "JWT Service"}
+
+
 def _content_of_index(cli: Cli) -> bytes:
     _titles(cli)
     return cli.place.cache("index").joinpath("index.duckdb").read_bytes()
@@ -200,6 +237,24 @@ def test_many_files_are_read_by_several_processes_alike(cli: Cli, monkeypatch: p
     monkeypatch.setattr("taskstate.storage.programs.cores", lambda: 2)
     cli.ok("query", "--rebuild")
     assert _content(cli) == alone
+
+
+def test_an_interrupted_index_says_nothing_of_its_processes(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C ends them, and none of their threads has a fault: that would be a warning here, and a trace there."""
+
+    def interrupted(_: object) -> None:
+        time.sleep(0.1)  # so that others wait
+        raise KeyboardInterrupt
+
+    for number in range(200, 300):
+        cli.place.path.with_name(f"task-{number}-state.md").write_text(cli.place.text, encoding="utf-8")
+    monkeypatch.setattr(index, "_SHARE", 1)
+    monkeypatch.setattr(index, "_FEW", 2)
+    monkeypatch.setattr(index, "rows_of", interrupted)
+    monkeypatch.setattr("taskstate.storage.programs.cores", lambda: 2)
+    with pytest.raises(KeyboardInterrupt), index.up_to_date(cli.place.workspace):
+        pass
+    assert not multiprocessing.active_children()
 
 
 def test_repository_and_findings_are_tables(cli: Cli) -> None:
@@ -245,6 +300,14 @@ def test_each_sign_of_a_formula_is_guarded(start: str) -> None:
     written = printing.as_bytes(Answer((f"{start}a",), ("VARCHAR",), [(f"{start}x",)]), printing.CSV).decode()
     assert f"'{start}a" in written
     assert f"'{start}x" in written
+
+
+def test_csv_on_a_terminal_shows_what_it_holds(cli: Cli) -> None:
+    """No cell moves the cursor there, and the ends of its lines are not written out."""
+    words = ("query", "--sql", PLANTED, "--output-format", "csv")
+    status, said = seen((sys.executable, "-m", "taskstate", *words), cwd=cli.place.root, env={"TERM": "xterm"})
+    assert status == 0
+    assert said.splitlines()[-1] == r"'=1+1,\x1b[31m,,2026-01-31T12:00:00Z,1.5"
 
 
 def test_json_and_ndjson_hold_the_same_rows(cli: Cli) -> None:
@@ -310,12 +373,16 @@ def test_what_a_parameter_needs_is_given_as_it_is_said(cli: Cli, sql: str, param
 
 
 def test_output_replaces_a_file_at_once(cli: Cli, tmp_path: Path) -> None:
-    """The file holds what would have been printed; one of taskstate's own is refused."""
+    """It holds what would be printed, in the format that its name ends with; one of taskstate's own is refused."""
     path = tmp_path / "answer.csv"
     path.write_text("older", encoding="utf-8")
     cli.ok(*ALL, "--output-format", "csv", "--output", path)
     assert path.read_bytes() == b"task,title\r\n101,JWT Service\r\n"
     assert cli.ok(*ALL, "--output-format", "csv", "--output", "-") == "task,title\r\n101,JWT Service\r\n"
+    cli.ok(*ALL, "--output", tmp_path / "answer.JSON")
+    assert json.loads((tmp_path / "answer.JSON").read_bytes()) == [{"task": "101", "title": "JWT Service"}]
+    cli.ok(*ALL, "--output", tmp_path / "answer.txt")
+    assert (tmp_path / "answer.txt").read_text(encoding="utf-8").splitlines()[0] == "task  title"
     assert "is one of taskstate's own files" in cli.refused(*ALL, "--output", cli.place.path)
 
 
@@ -373,6 +440,14 @@ def test_questions_and_tables_are_listed(cli: Cli) -> None:
         (("stuck", "--output", "missing/folder/x.csv"), "missing/folder"),
         (("--sql-file", "missing.sql"), "missing.sql"),
         (("--list", "--schema"), "--list does not go with --schema"),
+        (("--list", "--output", "x.csv"), "--list does not go with --output"),
+        (("--schema", "tasks", "--limit", "1"), "--schema does not go with --limit"),
+        (("stuck", "--show-sql", "--param", "days=1"), "--show-sql does not go with --param"),
+        (("stuck", "--list"), "--list lists all questions, and takes no name"),
+        *((("--rebuild", *more), "there is no question") for more in (("--output", "x.csv"), ("--limit", "1"))),
+        (("weekly", "--param", "weeks=1000000"), "weeks of weekly is '1000000': give a whole number up to 999999"),
+        (("rules", "--param", "now=2026-01-31"), "rules takes no now: it takes nothing"),
+        (("stuck", "--param", "now="), "now is '': give a time such as"),
     ],
 )
 def test_what_is_wrong_is_one_line(cli: Cli, words: tuple[str, ...], said: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -128,6 +129,7 @@ def test_settings_are_locked(asked: Asked) -> None:
     """What the locks are made of stands where it should."""
     names = {
         "enable_external_access": "false",
+        "enable_progress_bar": "false",
         "autoinstall_known_extensions": "false",
         "autoload_known_extensions": "false",
         "allow_community_extensions": "false",
@@ -174,6 +176,14 @@ def test_a_table_that_is_made_for_a_question_may_not_eat_memory_either(tmp_path:
         engine.locked(path, engine.Bounds(1, 1), {"lint": rows}),
     ):
         pass
+
+
+def test_a_configuration_gets_half_of_the_memory_at_most() -> None:
+    """Whatever a stranger's repository asks for."""
+    machine = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    assert engine.Bounds(64, 0).room == 64 * 2**20
+    assert engine.Bounds(1_048_576, 0).room == min(machine // 2, 2**40)
+    assert engine.Bounds(1_048_576, 3).settings == {"memory_limit": f"{machine // 2}B", "threads": 3}
 
 
 def test_ctrl_c_ends_a_question(cli: Cli) -> None:

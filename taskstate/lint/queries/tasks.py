@@ -169,10 +169,10 @@ def missing_commits_mark(file: File, *ids: str) -> str:
     """List those of these commits that the repository lacks."""
     kinds_of = file.repository.objects.kinds
     try:
-        kinds = kinds_of([f"{each}^{{commit}}" for each in ids])
-        missing = [each for each, kind in zip(ids, kinds, strict=True) if kind is None]
-        # With `^{commit}` git reports an ambiguous abbreviation as missing; only the bare id is reported as ambiguous.
-        bare_kinds = kinds_of(missing)
+        kinds = dict(zip(ids, kinds_of(ids), strict=True))
+        tags = [each for each, kind in kinds.items() if kind == "tag"]
+        kinds |= zip(tags, kinds_of([f"{each}^{{commit}}" for each in tags]), strict=True)
     except GitFailed:
         return UNKNOWN
-    return " ".join(each for each, kind in zip(missing, bare_kinds, strict=True) if kind != "ambiguous")
+    # One of the objects that share an abbreviation may be a commit.
+    return " ".join(each for each in ids if kinds[each] not in {"commit", "ambiguous"})
