@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from contextlib import suppress
+import signal
+import socket
+import threading
+from contextlib import contextmanager, suppress
 from typing import Any  # pygls reads the types of a command's arguments
 from urllib.parse import unquote
 
@@ -36,7 +39,7 @@ from taskstate.typed import TYPE_CHECKING
 from taskstate.version import VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
     from typing import BinaryIO
 
@@ -195,9 +198,30 @@ def serve(surroundings: Surroundings, reading: BinaryIO, writing: BinaryIO) -> i
 
 async def _conversation(server: Server, reading: BinaryIO) -> None:
     try:
-        await converse(server, reading, server.refuse)
+        with _woken_by_signals():
+            await converse(server, reading, server.refuse)
     finally:  # the watcher may lose a cancellation that comes together with a change, and would be waited for
         server.publisher.close()
+
+
+@contextmanager
+def _woken_by_signals() -> Iterator[None]:
+    """Wake the loop at each signal: one that comes just as it begins to wait would be handled at the next message."""
+    if threading.current_thread() is not threading.main_thread():  # to which alone signals are handed
+        yield
+        return
+    loop = asyncio.get_running_loop()
+    told, woken = socket.socketpair()
+    with told, woken:
+        for each in (told, woken):
+            each.settimeout(0)
+        loop.add_reader(woken, woken.recv, 4096)
+        before = signal.set_wakeup_fd(told.fileno(), warn_on_full_buffer=False)
+        try:
+            yield
+        finally:
+            signal.set_wakeup_fd(before)
+            loop.remove_reader(woken)
 
 
 def build(surroundings: Surroundings) -> Server:

@@ -250,8 +250,9 @@ def start(
         return output[0]
 
     ended = Event()
-    _awaited[ended] = get_ident(), begun
-    Thread(target=work).start()
+    with Held():  # else a signal in between would leave one that is waited for at the end and was never started
+        Thread(target=work).start()
+        _awaited[ended] = get_ident(), begun
     return wait
 
 
