@@ -10,6 +10,7 @@
 #   make clients            real clients of agents in pinned versions, each with a scripted model in a network of its own
 #   make clients RECORD=1   the same, and what they gave to the hooks is recorded anew for the tests that always run
 #   make import-tools       real tools for tasks in pinned versions make a folder each, and it comes in whole
+#   make fleet              many repositories by the workers of a real Dask scheduler, and from a real object store
 #   make mutants SEED=1     mutation testing: change the code in 300 places, one at a time, and show what no test notices
 #   make page-matrix        look at each view of the page at four widths, light and dark, with axe
 #   make pictures           take the pictures of the page for the documentation anew
@@ -28,7 +29,7 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := check
 .NOTPARALLEL:
-.PHONY: audit bench check clean clients coverage demo docs fuzz format gen import-tools install-check lint mutants \
+.PHONY: audit bench check clean clients coverage demo docs fleet fuzz format gen import-tools install-check lint mutants \
   page-matrix pictures pythons release test torture
 
 BIN := .venv/bin
@@ -132,6 +133,12 @@ clients: $(READY)
 import-tools: $(READY)
 	IMPORT_TOOLS=1 $(BIN)/pytest -rs tests/importing/test_real_*.py
 
+# Not part of continuous integration: a scheduler with its workers is started a dozen times.
+fleet: $(READY)
+	@$(INSTALL) --editable '.[fleet-check]'
+	FLEET=1 $(BIN)/pytest -rs tests/fleet/test_scheduler.py tests/fleet/test_stores.py \
+	  tests/fleet/test_strangers.py
+
 # Not part of continuous integration: it takes minutes, and two widths say nearly as much.
 page-matrix: $(READY)
 	PAGE_MATRIX=1 $(PYTEST) -rs tests/page
@@ -152,6 +159,7 @@ audit: $(READY)
 # Not part of continuous integration: environments with all extras, a dozen times, from a package index.
 install-check: $(READY)
 	@$(BIN)/python -m scripts.release.installs $(WAY)
+	@INSTALL_CHECK=1 $(BIN)/pytest -q tests/test_release.py tests/acceptance/test_pre_commit.py
 
 release: $(READY)
 	@$(BIN)/python -m scripts.release.prepare $(VERSION)

@@ -1,4 +1,7 @@
-"""Measures `fleet` over fifty bare repositories of twenty state files: a first run, and one that finds nothing new."""
+"""Measures `fleet` over fifty bare repositories of twenty state files: a first run, and one that finds nothing new.
+
+`fleet_growth` measures first runs over more of them, up to 20,000 files, and how the time grows.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks.corpus import state_file
 from benchmarks.measurement import Measurement
-from benchmarks.timing import interleaved, program
+from benchmarks.timing import exponent, interleaved, processes, program
 from benchmarks.tools import ordinary
 
 if TYPE_CHECKING:
@@ -16,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 REPOSITORIES, FILES = 50, 20
+_MANY = (100, 300, 1_000)  # repositories
 _KB = (3, 17)  # of a file, as in C3
 _ROUNDS = 3
 _TARGETS = 20.0, 1.0
@@ -53,6 +57,28 @@ def fleet(folder: Path, repositories: int = REPOSITORIES, files: int = FILES) ->
     ours, theirs = taken["ours"], taken["reference"]
     name = f"`fleet index` of {over}, nothing new"
     yield Measurement(name, "importing DuckDB twice", ours / theirs / 2, _TARGETS[1], "", ours, theirs)
+
+
+def fleet_growth(folder: Path) -> Iterator[Measurement]:
+    """Measure how the time of a first run grows, with lint and without, and what finding nothing new takes then."""
+    taskstate, interpreter = ordinary("query")
+    command = (taskstate, "fleet", "index", "--jobs", "1", "--quiet", "--out")
+    taken: dict[str, list[float]] = {"`fleet index`": [], "`fleet index --no-lint`": []}
+    for number in _MANY:
+        mirrors = folder / f"mirrors-{number}"
+        made(mirrors, number, FILES)
+        out = {name: f"{mirrors}-{position}" for position, name in enumerate(taken)}
+        floor = processes(((interpreter, "-c", _FLOOR),), mirrors)
+        for name, seconds in taken.items():
+            flags = ("--no-lint",) if "no-lint" in name else ()
+            first = processes(((*command, out[name], *flags, str(mirrors)),), folder)
+            seconds.append(first.cpu)
+            note = f"{1000 * first.cpu / number / FILES:.1f} ms of the processor for a file"
+            what = f"{name} of {number} repositories of {FILES} files"
+            yield Measurement(what, "git reading them, and their hashes", first.cpu / floor.cpu, 0, note, first, floor)
+    for name, seconds in taken.items():
+        slope = exponent(_MANY, seconds)
+        yield Measurement(f"{name}, {_MANY[0]} to {_MANY[-1]} repositories", "linear: the exponent", slope, 1.05)
 
 
 def made(mirrors: Path, repositories: int, files: int) -> None:

@@ -13,7 +13,7 @@ from benchmarks.beside import beside, beside_all
 from benchmarks.briefs import saving, starting
 from benchmarks.detection.detection import detection
 from benchmarks.editing import editing
-from benchmarks.fleet import fleet
+from benchmarks.fleet import fleet, fleet_growth
 from benchmarks.growth import growth
 from benchmarks.hooks import hooks
 from benchmarks.linting import lint_history, lint_many, lint_most, lint_one
@@ -95,6 +95,7 @@ BENCHMARKS = {
         Benchmark("search", searching),
         Benchmark("query", querying, long=True),
         Benchmark("fleet", fleet, long=True),
+        Benchmark("fleet-growth", fleet_growth, long=True),
         Benchmark("next", next_task),
         Benchmark("brief", starting),
         Benchmark("hooks", hooks),

@@ -17,8 +17,8 @@ ErrorCode = Literal[
     # Files, folders and the system.
     "bad-name", "binary", "cancelled", "command", "command-failed", "disk-full", "error", "fault", "file-name",
     "is-link", "lock", "lock-timeout", "missing-extra", "missing-program", "no-permission", "not-a-file", "not-utf8",
-    "os-error", "port", "protocol", "read-only", "resource", "stale", "timeout", "too-large", "too-many", "unsaved",
-    "watch",
+    "os-error", "port", "protocol", "read-only", "resource", "scheduler", "stale", "timeout", "too-large", "too-many",
+    "unsaved", "watch",
     # The repository and git.
     "bare-repository", "config", "demo", "edit-conflict", "git", "newer-journal", "no-base", "no-commit",
     "no-git", "no-state-folder", "not-set-up", "partial-clone", "pending", "recover-conflict", "template", "unborn",

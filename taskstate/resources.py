@@ -12,6 +12,7 @@ from pathlib import Path
 from taskstate.errors import TaskstateError
 
 _FOLDERS = ("hooks", "schemas", "templates")
+_NOT_OURS = {"__pycache__", "_data"}  # in the package: compiled code, and in a wheel those folders
 # A plain path: importing `importlib.resources` costs more time than reading all of these files.
 _PACKAGE = Path(__file__).absolute().parent
 
@@ -53,6 +54,26 @@ def fingerprint() -> str:
         status = os.stat(__file__)
         return f"{__file__}:{status.st_mtime_ns}:{status.st_ctime_ns}:{status.st_ino}"
     return " ".join(map(_folder_fingerprint, (str(_PACKAGE), str(path("schemas/task.schema.json").parent))))
+
+
+def digest() -> str:
+    """Return the digest of all code and data: the same wherever the same is installed, and whenever.
+
+    Raises:
+        TaskstateError: code "resource": they cannot be read.
+    """
+    import hashlib
+
+    found = hashlib.sha256()
+    for folder in (_PACKAGE, *map(_path_of, _FOLDERS)):
+        files = (path for path in folder.rglob("*") if not _NOT_OURS.intersection(path.relative_to(folder).parts))
+        for path in sorted(each for each in files if each.is_file()):
+            try:
+                data = path.read_bytes()
+            except OSError as error:
+                raise _missing(str(path)) from error
+            found.update(f"{folder.name}/{path.relative_to(folder).as_posix()} {len(data)}\n".encode() + data)
+    return found.hexdigest()
 
 
 def _folder_fingerprint(folder: str) -> str:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 for module in pkgutil.walk_packages(taskstate.__path__, "taskstate."):
     if module.name != "taskstate.__main__":
         import_module(module.name)
-settings.register_profile("ci", settings.get_profile("ci"), max_examples=35)  # `make fuzz` looks for longer
+settings.register_profile("ci", settings.get_profile("ci"), max_examples=30)  # `make fuzz` looks for longer
 settings.register_profile("dev", deadline=None, max_examples=200)
 settings.register_profile(
     "quick",  # while working, and for each change of the code that `make mutants` tries; nothing is shrunk

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tarfile
 import tomllib
 import zipfile
@@ -78,6 +79,7 @@ def test_unreleased_changes_get_a_version_and_a_date() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.skipif("INSTALL_CHECK" not in os.environ, reason="`make install-check` runs it, before a release")
 def test_what_stands_against_a_release_leaves_the_checkout_as_it_is(checkout: Path) -> None:
     """A changed or new file, a tag, and a source distribution that lacks a file are refused, and nothing is changed."""
     config = checkout / "pyproject.toml"

@@ -84,3 +84,20 @@ def test_a_wheels_own_data_comes_first(tmp_path: Path) -> None:
     program = "from taskstate import resources as r; print(r.names('schemas'), repr(r.text('schemas/a.json')))"
     done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stdout == "('schemas/a.json',) '\"ours\"\\n'\n"
+
+
+def test_the_digest_is_that_of_the_contents(tmp_path: Path) -> None:
+    """An installed copy has that of the checkout, whenever it was written, until a file of it is another one."""
+    package = tmp_path / "taskstate"
+    shutil.copytree(CHECKOUT / "taskstate", package, copy_function=shutil.copyfile)
+    for folder in ("hooks", "schemas", "templates"):
+        shutil.copytree(CHECKOUT / folder, package / "_data" / folder)
+    program = [sys.executable, "-c", "from taskstate import resources; print(resources.digest())"]
+
+    def digest() -> str:
+        return subprocess.run(program, cwd=tmp_path, capture_output=True, text=True, check=True).stdout.strip()
+
+    assert digest() == resources.digest()
+    with (package / "errors.py").open("a", encoding="utf-8") as file:
+        file.write("\n")
+    assert digest() != resources.digest()

@@ -47,7 +47,8 @@ class Output:
             self._print_raw(result.raw, is_diff=result.is_diff)
         else:
             is_exact = result.is_verbatim or result.is_document
-            text = result.text if is_exact or result.is_in_rows else with_flags(result.text, self.given)
+            # What reads may show what people wrote, and that stays as it is.
+            text = result.text if is_exact or not call.writes else with_flags(result.text, self.given)
             is_whole = is_exact or ((call.writes or result.is_in_rows) and not sys.stdout.isatty())
             self.print_text(text if is_whole else _folded(text, call.width), result.highlights)
         if result.warning:

@@ -8,26 +8,30 @@ from __future__ import annotations
 
 import os
 import re
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from taskstate.errors import TaskstateError
+from taskstate.fleet import stores
 from taskstate.storage import files, folders
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from taskstate.fleet.sources import Repository
+    from taskstate.fleet.sources import Repository, Sources
 
 OK, EMPTY, UNBORN, ERROR, CRASHED = "ok", "empty", "unborn", "error", "crashed"
 _MOST_PACKED, _MOST_SMALL = 64 * 1024**2, 64 * 1024
 _ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_AT_ONCE = 8  # of which each may hold all references of a stranger
 _MOST_STEPS = 5  # from one reference to another, as for git
 _NO_REFERENCE = re.compile(r"(?:\A|/)\.|\.\.|//|[\x00-\x20\x7f~^:?*\[\\]|/\Z|\.lock\Z")
 
 
 class Head(NamedTuple):
-    """Where a repository stands: status, branch, commit, the folder of its objects, or why that is not known."""
+    """Where a repository stands: status, branch, commit, the folder of its objects, or why that is not known.
+
+    In a store the digest of what is listed stands for the commit.
+    """
 
     status: str
     ref: str = ""
@@ -36,11 +40,23 @@ class Head(NamedTuple):
     error: str = ""
 
 
-def read(repository: Repository, roots: Sequence[str]) -> Head:
-    """Return where a repository stands; what is wrong is in the answer, since the others go on."""
+def read_all(found: Sources) -> list[Head]:
+    """Return where each repository stands; several are read at a time, since a disk or a store may be far away."""
+    silent = set[str]()
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        return [*pool.map(lambda each: read(each, found.roots, silent), found.repositories)]
+
+
+def read(repository: Repository, roots: frozenset[str], silent: set[str] | None = None) -> Head:
+    """Return where a repository stands; what is wrong is in the answer, since the others go on.
+
+    A store that did not answer in the end is `silent`, and asked only once from then on.
+    """
     if repository.error:
         return Head(ERROR, error=repository.error)
     try:
+        if stores.is_address(repository.place):
+            return _stored(repository.place, set() if silent is None else silent)
         return _read(repository, roots)
     except TaskstateError as error:
         return Head(ERROR, error=str(error))
@@ -48,20 +64,30 @@ def read(repository: Repository, roots: Sequence[str]) -> Head:
         return Head(ERROR, error=f"its git folder cannot be read: {error.strerror}")
 
 
-def require_below(path: str, roots: Sequence[str], what: str) -> str:
+def _stored(place: str, silent: set[str]) -> Head:
+    bucket = "/".join(place.split("/")[:3])
+    try:
+        entries = stores.listed(place, waits=() if bucket in silent else stores.WAITS)
+    except TaskstateError as error:
+        silent.update([bucket] if error.code == "timeout" else ())
+        raise
+    return Head(OK, commit=stores.digest_of(entries), objects=place)
+
+
+def require_below(path: str, roots: frozenset[str], what: str) -> str:
     """Return where a path really lies.
 
     Raises:
         TaskstateError: code "path-escapes": that is below none of the sources.
     """
     real = os.path.realpath(path)
-    if not any(real == root or real.startswith(f"{root.rstrip(os.sep)}{os.sep}") for root in roots):
+    if roots.isdisjoint((real, *map(str, Path(real).parents))):
         message = f"{what} lies outside of the sources: {files.shown(path)}"
         raise TaskstateError(message, help="name a folder above both as the source", code="path-escapes")
     return real
 
 
-def _read(repository: Repository, roots: Sequence[str]) -> Head:
+def _read(repository: Repository, roots: frozenset[str]) -> Head:
     own = _git_dir(repository.git_dir, roots)
     shared = own
     if folders.exists(own / "commondir"):
@@ -76,10 +102,11 @@ def _read(repository: Repository, roots: Sequence[str]) -> Head:
     ref, commit = _followed(places, _line(own / "HEAD"))
     if commit:
         return Head(OK, ref.removeprefix("refs/heads/"), commit, objects)
-    return Head(UNBORN if any(_references(shared)) else EMPTY, ref.removeprefix("refs/heads/"), "", objects)
+    has_others = b" refs/" in _packed(shared) or any(folder.names for folder in folders.walk(shared / "refs"))
+    return Head(UNBORN if has_others else EMPTY, ref.removeprefix("refs/heads/"), "", objects)
 
 
-def _git_dir(git_dir: str, roots: Sequence[str]) -> Path:
+def _git_dir(git_dir: str, roots: frozenset[str]) -> Path:
     """Return the git folder of a repository, also of a linked worktree, whose `.git` is a file."""
     if folders.is_folder(git_dir):
         return Path(git_dir)
@@ -122,23 +149,16 @@ def _value(places: tuple[Path, Path], ref: str) -> str:
             return _line(folder / ref)
         if folders.exists(folder / ref) and not folders.is_folder(folder / ref):
             files.read(folder / ref, _MOST_SMALL)  # says what it is
-    return next((commit for commit, name in _packed(places[1]) if name == ref), "")
+    packed = _packed(places[1])
+    end = packed.find(b" %s\n" % os.fsencode(ref))
+    commit = os.fsdecode(packed[packed.rfind(b"\n", 0, end) + 1 : end]) if end > 0 else ""
+    return commit if _ID.fullmatch(commit) else ""
 
 
-def _packed(shared: Path) -> Iterator[tuple[str, str]]:
-    """Yield commits and names of packed references."""
-    if not folders.exists(shared / "packed-refs"):
-        return
-    for line in files.read(shared / "packed-refs", _MOST_PACKED).split(b"\n"):
-        commit, _, name = os.fsdecode(line).partition(" ")
-        if _ID.fullmatch(commit):
-            yield commit, name.strip()
-
-
-def _references(shared: Path) -> Iterator[str]:
-    yield from (name for _, name in _packed(shared))
-    for folder in folders.walk(shared / "refs"):
-        yield from folder.names
+def _packed(shared: Path) -> bytes:
+    """Return the packed references, a line each, which are searched as they are: there may be a million of them."""
+    path = shared / "packed-refs"
+    return files.read(path, _MOST_PACKED) + b"\n" if folders.exists(path) else b""
 
 
 def _named(places: tuple[Path, Path], ref: str) -> str:

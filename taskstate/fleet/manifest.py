@@ -12,7 +12,7 @@ from pathlib import Path
 
 from taskstate.errors import LockTimeout, TaskstateError
 from taskstate.fleet import parts
-from taskstate.messages import counted
+from taskstate.messages import counted, quoted
 from taskstate.query import engine
 from taskstate.storage import files, folders, lock
 from taskstate.storage.paths import real
@@ -53,6 +53,8 @@ def writing(out: Path) -> Iterator[None]:
         TaskstateError: code "lock-timeout": another run is at it; "usage": something else is in it; or it cannot be
             written.
     """
+    if not engine.is_unicode(str(out)):
+        raise TaskstateError(f"{files.shown(out)} is not UTF-8", help="give the folder another name", code="bad-name")
     try:
         others = files.names(out)
         if _MADE_WITH not in others and not all(each in _FIRST or files.is_temporary(each) for each in others):
@@ -76,7 +78,10 @@ def writing(out: Path) -> Iterator[None]:
 
 def is_at_work(out: Path) -> bool:
     """Return whether a run is writing the index at this moment."""
-    return folders.exists(out / _LOCK) and not lock.is_free(out / _LOCK)
+    try:
+        return folders.exists(out / _LOCK) and not lock.is_free(out / _LOCK)
+    except TaskstateError:  # who may only read the index does not learn it
+        return False
 
 
 def repositories(number: int) -> str:
@@ -118,7 +123,7 @@ def required(out: str) -> tuple[Path, Manifest]:
     found = newest(folder)
     if found is None:
         message = f"there is no index in {files.shown(folder)}"
-        help_ = f"make it: `taskstate fleet index SOURCE --out {files.shown(out)}`"
+        help_ = f"make it: `taskstate fleet index SOURCE --out {quoted(files.shown(out))}`"
         raise TaskstateError(message, help=help_, code="not-found")
     return folder, found
 
@@ -189,7 +194,8 @@ def _listed(out: Path) -> Iterator[Manifest]:
     for number in _numbers(out):
         with suppress(TaskstateError, ValueError, TypeError):
             found = Manifest(**json.loads(files.read(out / f"manifest-{number}.json", _MOST)))
-            if all(_PART.fullmatch(each) for each in found.parts):
+            is_whole = "taskstate" in found.versions and isinstance(found.rows, dict)
+            if is_whole and all(_PART.fullmatch(each) for each in found.parts):
                 yield found
 
 

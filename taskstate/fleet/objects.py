@@ -13,10 +13,6 @@ from taskstate.errors import TaskstateError
 from taskstate.fleet.heads import require_below
 from taskstate.storage import files, folders, temporary
 from taskstate.storage.git import client as git
-from taskstate.typed import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _BY_LENGTH = {40: "sha1", 64: "sha256"}  # of an object id
 _MOST_NESTED = 5  # as for git
@@ -41,7 +37,7 @@ def home(empty: Path, commit: str) -> Path:
     return empty / _BY_LENGTH[len(commit)]
 
 
-def opened(empty: Path, objects: str, commit: str, roots: Sequence[str]) -> git.Objects:
+def opened(empty: Path, objects: str, commit: str, roots: frozenset[str]) -> git.Objects:
     """Return what reads a folder of objects.
 
     Raises:
@@ -62,7 +58,7 @@ def opened(empty: Path, objects: str, commit: str, roots: Sequence[str]) -> git.
     return git.Objects(Path(work), around)
 
 
-def _require_fitting(objects: str, roots: Sequence[str], depth: int, seen: set[str]) -> None:
+def _require_fitting(objects: str, roots: frozenset[str], depth: int, seen: set[str]) -> None:
     """Look at a folder of objects, and at those that it borrows from; git passes over what it has met."""
     objects = require_below(objects, roots, "a folder of objects")
     if objects in seen:
@@ -70,7 +66,7 @@ def _require_fitting(objects: str, roots: Sequence[str], depth: int, seen: set[s
     seen.add(objects)
     if not folders.may(objects, os.R_OK | os.X_OK):
         raise TaskstateError(f"the objects in {files.shown(objects)} may not be read", code="no-permission")
-    for folder in folders.walk(objects, lambda _, name: name in {"pack", "info"}):
+    for folder in folders.walk(objects):  # git follows a link, also that of a single object
         if folder.error or folder.links:
             why = f"cannot be listed: {folder.error.strerror}" if folder.error else "holds a link"
             raise TaskstateError(f"the folder of objects {files.shown(folder.path)} {why}", code="no-permission")
@@ -84,5 +80,8 @@ def _borrowed(objects: str) -> list[str]:
     listed = Path(objects, "info", "alternates")
     if not folders.exists(listed):
         return []
-    lines = map(os.fsdecode, files.read(listed, _MOST_BYTES).split(b"\n"))
-    return [os.path.join(objects, line) for line in lines if line and not line.startswith("#")]
+    lines = [line for line in files.read(listed, _MOST_BYTES).split(b"\n") if line and not line.startswith(b"#")]
+    if any(line.startswith(b'"') or b"\0" in line for line in lines):  # git reads another path than stands there
+        raise TaskstateError("its objects are borrowed from a folder whose name is quoted", code="git")
+    paths = [os.path.join(objects, os.fsdecode(line)) for line in lines]
+    return [*paths, *map(os.path.normpath, paths)]  # versions of git differ in whether `..` counts before links

@@ -10,24 +10,26 @@ from __future__ import annotations
 import json
 import os
 import re
+import secrets
 import sys
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from itertools import groupby
 from pathlib import Path
 
 from taskstate.errors import GitFailed, TaskstateError
-from taskstate.fleet import heads, objects, parts
+from taskstate.fleet import heads, objects, parts, stores
+from taskstate.lint.near_names import with_near_names
 from taskstate.lint.runner import LintRequest, check_files, open_run
 from taskstate.query.rows import FileText, lint_rows, rows_of, sound
 from taskstate.secrets.mask import masked
 from taskstate.storage import files, folders
-from taskstate.storage.commit_files import CommitFiles, require_hash
+from taskstate.storage.commit_files import CommitFiles, ListedFiles, require_hash
 from taskstate.syntax.hashes import sha256
 from taskstate.typed import TYPE_CHECKING
 from taskstate.workspace.workspace import find_workspace
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
     from taskstate.query.tables import Row
@@ -84,26 +86,31 @@ def done_job(job: Mapping[str, Any]) -> parts.Done:
         TaskstateError: this is another version, or does not see the folder of the index; the part cannot be written.
     """
     out = Path(job["out"])
-    _require_same(job, out)
+    parts.require_same(job)
     target = out / parts.FOLDER / job["part"]
-    made = target.with_name(f"{target.name}.{os.getpid()}{parts.UNFINISHED}")
+    made = target.with_name(f"{target.name}.{secrets.token_hex(8)}{parts.UNFINISHED}")  # a worker may be elsewhere
     for folder in (made, made / "part", made / "git"):
         folders.make(folder, 0o700)
     objects.empty_folders(made / "git")
     rows, errors, clock = parts.Rows(made), list[dict[str, str]](), list[str]()
     old, kept = _kept(job, out)
+    lengths = {"": 0}  # of the rows of each repository
     for each in sorted(job["repositories"], key=lambda each: (each["name"] != job["first"], each["name"])):
         if each["name"] in kept:
             continue
         _limit(job)
+        parts.require_at_work(job)
         _say({"at": each["name"]})
+        before = rows.length()
         row, by_clock = _read(each, job, made / "git", rows)
+        lengths[each["name"]] = rows.length() - before
         row["error"] = masked(str(row["error"])) if row["error"] else None  # it may quote a file
         rows.add("repos", [sound(row)])
         clock += [each["name"]] if by_clock else []
         if row["status"] in {heads.ERROR, heads.CRASHED}:
             errors.append({key: str(row[key]) for key in ("repo", "status", "error")})
-    _say({"at": ""})
+    # What breaks this process from now on is how much there is: most of it is of one repository.
+    _say({"at": max(lengths, key=lengths.__getitem__), "while": "of its bucket it has most rows, and writing them: "})
     _set_limits(-1, -1)  # DuckDB has a limit of its own, and reserves more than it takes
     about = {
         "rows": rows.as_parquet(made / "part", job["worker_mb"] // _SHARE_OF_MEMORY, old, [*kept]),
@@ -132,18 +139,6 @@ def _kept(job: Mapping[str, Any], out: Path) -> tuple[Path | None, set[str]]:
     }
 
 
-def _require_same(job: Mapping[str, Any], out: Path) -> None:
-    """Refuse to work where the command that started this one is another version, or means another folder."""
-    ours = parts.versions()
-    if ours != job["versions"]:
-        told = ", ".join(f"{name} {ours[name]}, not {job['versions'].get(name)}" for name in ours)
-        help_ = "install the same versions on all machines"
-        raise TaskstateError(f"a worker has other versions: {told}", help=help_, code="version")
-    if files.read(out / parts.PROBE).decode("ascii", "replace") != job["nonce"]:
-        help_ = "give a folder that all workers share"
-        raise TaskstateError(f"a worker sees another folder at {files.shown(out)}", help=help_, code="path")
-
-
 def _limit(job: Mapping[str, Any]) -> None:
     """Bound what the next repository may take of memory and of the processor's time."""
     import time
@@ -166,44 +161,54 @@ def _read(each: Mapping[str, str], job: Mapping[str, Any], empty: Path, rows: pa
     """Add the rows of a repository, and return its own, and whether it rests on the clock."""
     keys = ("ref", "head", "tree", "committed_at", "scope", "config_sha", "taskstate_pinned")
     row: Row = {"repo": each["name"], **dict.fromkeys(keys), "files": 0, "bytes": 0, "status": each["status"]}
-    row |= {"ref": each["ref"] or None, "head": each["commit"] or None, "error": each["error"] or None}
+    head = None if stores.is_address(each["place"]) else each["commit"] or None
+    row |= {"ref": each["ref"] or None, "head": head, "error": each["error"] or None}
     if each["name"] in job["crashed"]:
         return row | {"status": heads.CRASHED, "error": job["crashed"][each["name"]]}, False
     if each["status"] != heads.OK:
         return row, False
     mark = rows.mark()
     try:
-        reader = objects.opened(empty, each["objects"], each["commit"], job["roots"])
-        with closing(reader):
-            about, by_clock = _indexed(each, job, reader, rows)
+        with _opened(each, job, empty) as (source, about):
+            found, by_clock = _indexed(each["name"], job, source, rows)
     except TaskstateError as error:
         rows.back(mark)
         told = str(error).replace(str(objects.home(empty, each["commit"])), each["place"])
         return row | {"status": heads.ERROR, "error": f"{'config: ' * (error.code in _OF_CONFIG)}{told}"}, False
-    return row | about, by_clock
+    return row | about | found, by_clock
 
 
 _OF_CONFIG = {"config", "kind"}
 
 
-def _indexed(each: Mapping[str, str], job: Mapping[str, Any], reader: Objects, rows: parts.Rows) -> tuple[Row, bool]:
-    about = _commit(reader, each["commit"])
-    source = CommitFiles(Path(each["place"]), each["commit"], reader)
+@contextmanager
+def _opened(each: Mapping[str, str], job: Mapping[str, Any], empty: Path) -> Iterator[tuple[ListedFiles, Row]]:
+    """Yield the files of a repository, and what is said of their commit."""
+    place, commit = each["place"], each["commit"]
+    if stores.is_address(place):
+        entries = stores.listed(place, commit)
+        _require_bounded([entry.size for entry in entries.values()], job)
+        yield stores.opened(objects.home(empty, commit), place, entries), {"scope": "files"}
+        return
+    with closing(objects.opened(empty, each["objects"], commit, frozenset(job["roots"]))) as reader:
+        about = _commit(reader, commit)
+        yield CommitFiles(Path(place), commit, reader), about | {"scope": "commit"}
+
+
+def _indexed(name: str, job: Mapping[str, Any], source: ListedFiles, rows: parts.Rows) -> tuple[Row, bool]:
     workspace = find_workspace(source.root, source=source, config_file=job["config"])
     own = workspace.own_files()
-    _require_bounded(own, source, job)
-    total = 0
+    sizes = [source.length(path) for path in own]
+    _require_bounded(sizes, job)
     for path in own:
-        total += max(source.length(path), 0)
-        for name, listed in rows_of(_text(each["name"], path, source, workspace)).items():
-            rows.add(name, listed)
-    found = _lint(each["name"], own, workspace, job) if job["lint"] else []
+        for table, listed in rows_of(_text(name, path, source, workspace)).items():
+            rows.add(table, listed)
+    found = _lint(name, own, workspace, job, source.objects) if job["lint"] else []
     rows.add("lint", found)
     config = workspace.config
-    about |= {
-        "scope": "commit",
+    about: Row = {
         "files": len(own),
-        "bytes": total,
+        "bytes": sum(sizes),
         "taskstate_pinned": config.required_version,
         "config_sha": sha256(repr(config).encode("utf-8", "surrogateescape")),
     }
@@ -215,10 +220,10 @@ def _commit(reader: Objects, commit: str) -> Row:
     data = reader.read(commit)
     if data is None:
         raise GitFailed(f"the commit {commit} is not in the repository", help="fetch it again")
-    require_hash(commit, data, kind="commit")
     found = _COMMIT.match(data)
     if not found:
         raise GitFailed(f"the object {commit} is not a commit")
+    require_hash(commit, data, kind="commit")
     from datetime import UTC, datetime
 
     try:
@@ -228,16 +233,16 @@ def _commit(reader: Objects, commit: str) -> Row:
     return {"tree": found[1].decode("ascii"), "committed_at": at}
 
 
-def _require_bounded(own: Sequence[Path], source: CommitFiles, job: Mapping[str, Any]) -> None:
-    if len(own) > job["most_files"]:
-        message = f"it has {len(own)} files of taskstate's own, more than {job['most_files']}"
+def _require_bounded(sizes: Sequence[int], job: Mapping[str, Any]) -> None:
+    if len(sizes) > job["most_files"]:
+        message = f"it has {len(sizes)} files of taskstate's own, more than {job['most_files']}"
         raise TaskstateError(message, help="raise `most-files` of `[fleet]`", code="too-many")
-    if sum(map(source.length, own)) > job["most_mb"] * MB:
+    if sum(sizes) > job["most_mb"] * MB:
         message = f"its files of taskstate's own hold more than {job['most_mb']} MB"
         raise TaskstateError(message, help="raise `most-mb` of `[fleet]`", code="too-large")
 
 
-def _text(repo: str, path: Path, source: CommitFiles, workspace: Workspace) -> FileText:
+def _text(repo: str, path: Path, source: ListedFiles, workspace: Workspace) -> FileText:
     data, unread = b"", ""
     try:
         data = source.read(path)
@@ -252,16 +257,20 @@ def _text(repo: str, path: Path, source: CommitFiles, workspace: Workspace) -> F
     return FileText(repo, name, data, unread, allow, workspace.kinds, blob)
 
 
-def _lint(repo: str, own: Sequence[Path], workspace: Workspace, job: Mapping[str, Any]) -> list[Row]:
+def _lint(repo: str, own: Sequence[Path], workspace: Workspace, job: Mapping[str, Any], reader: Objects) -> list[Row]:
     config = workspace.config
     if job["select"] is not None:
         config = config._replace(lint=config.lint._replace(select=tuple(job["select"]), extend_select=()))
     run, _ = open_run(workspace, config, LintRequest(job["now"], remember=False, jobs=1))
+    run.repository.all_files = tuple(own)
     try:
-        found = check_files(own, run).findings
+        report = check_files(own, run)
+        if workspace.other_texts():
+            report = with_near_names(report, [workspace.root], run)
+        reader.require_whole()  # lint passes over what it cannot read
     finally:
         run.repository.close()
-    return [row for _, each in groupby(found, lambda each: each.path) for row in lint_rows(repo, [*each])]
+    return [row for _, each in groupby(report.findings, lambda each: each.path) for row in lint_rows(repo, [*each])]
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import hashlib
 import json
 from contextlib import suppress
 from math import ceil
+from pathlib import Path
 
 from taskstate import resources
 from taskstate.errors import TaskstateError
@@ -21,7 +22,6 @@ from taskstate.version import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from pathlib import Path
     from typing import Any
 
     from taskstate.fleet.heads import Head
@@ -72,12 +72,42 @@ def _size(objects: str) -> int:
 
 def versions() -> dict[str, str]:
     """Return what the bytes of a part depend on besides the repositories."""
-    return {"taskstate": VERSION, "tables": str(tables.version()), "duckdb": engine.version()}
+    own = {"taskstate": VERSION, "code": resources.digest()[:12], "tables": str(tables.version())}
+    return own | {"duckdb": engine.version()}
+
+
+def require_same(job: Mapping[str, Any]) -> None:
+    """Refuse to work where the run that a job is of has another version, or means another folder.
+
+    Raises:
+        TaskstateError: code "version", or as `require_at_work`.
+    """
+    ours = versions()
+    if ours != job["versions"]:
+        others = {name: job["versions"].get(name) for name in ours}
+        told = ", ".join(f"{name} {ours[name]}, not {others[name]}" for name in ours if ours[name] != others[name])
+        help_ = "install the same versions on all machines"
+        raise TaskstateError(f"a worker has other versions: {told}", help=help_, code="version")
+    require_at_work(job)
+
+
+def require_at_work(job: Mapping[str, Any]) -> None:
+    """Refuse to go on when the run that a job is of is over, or to begin in another folder than its own.
+
+    Raises:
+        TaskstateError: code "path".
+    """
+    probe = Path(job["out"]) / PROBE
+    with suppress(OSError, TaskstateError):
+        if files.read(probe) == job["nonce"].encode("ascii"):
+            return
+    message = f"a worker does not see the folder of the run at {files.shown(probe.parent)}"
+    raise TaskstateError(message, help="name one that all share: --out FOLDER", code="path")
 
 
 def digest_of(settings: Mapping[str, object]) -> str:
-    """Return the digest of all that the rows of every repository follow from, but for itself and the clock."""
-    return _digest([versions(), resources.fingerprint(), settings])
+    """Return the digest of what the rows of every repository follow from, but for itself and the clock."""
+    return _digest(settings)
 
 
 def key_of(head: Head) -> str:
@@ -128,6 +158,10 @@ class Rows:
             self._streams[name].write(ndjson(rows))
             self.count[name] += len(rows)
 
+    def length(self) -> int:
+        """Return how many bytes there are."""
+        return sum(stream.tell() for stream in self._streams.values())
+
     def mark(self) -> dict[str, tuple[int, int]]:
         """Return how far all tables are."""
         return {name: (stream.tell(), self.count[name]) for name, stream in self._streams.items()}
@@ -142,8 +176,9 @@ class Rows:
     def as_parquet(self, folder: Path, memory_mb: int, old: Path | None, kept: Sequence[str]) -> dict[str, int]:
         """Write all rows, with those that an old part has of some repositories, and return how many a table has."""
         found = {}
-        for name, stream in self._streams.items():
+        for stream in self._streams.values():
             stream.close()
+        for name in self._streams:
             before = old / f"{name}.parquet" if old and folders.exists(old / f"{name}.parquet") else None
             rows = engine.TableRows(tables.types(name), self._folder / f"{name}.ndjson", before, kept)
             if not self.count[name] and before is None:
@@ -194,7 +229,8 @@ def sweep(out: Path) -> None:
     folder = out / FOLDER
     for name in files.names(folder):
         if name.endswith(UNFINISHED):
-            remove(folder / name)
+            with suppress(TaskstateError):  # a worker that was thought lost may be writing it; the next run sweeps, too
+                remove(folder / name)
     files.sweep(out)
 
 

@@ -25,7 +25,11 @@ if TYPE_CHECKING:
     Errors: TypeAlias = Sequence[Mapping[str, str]]
 
 _COLUMNS = ("repo", "path", "line", "col", "end_line", "end_col", "code", "name", "severity", "message", "fixable")
-_SQL = f"SELECT {', '.join(_COLUMNS)}, fingerprint FROM lint ORDER BY repo, path, ordinal"  # noqa: S608 - constants
+_SQL = f"""
+SELECT {", ".join(_COLUMNS)}, fingerprint FROM lint WHERE repo BETWEEN $first AND $last ORDER BY repo, path, ordinal
+"""  # noqa: S608 - constants
+_COUNTS = "SELECT repo, count(*) FROM lint GROUP BY repo ORDER BY repo"
+_AT_ONCE = 50_000  # findings that are sorted at a time
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _ROOT = "%SRCROOT%"  # paths are relative to the repository, whose location the consumer of the report knows
 
@@ -33,9 +37,24 @@ _ROOT = "%SRCROOT%"  # paths are relative to the repository, whose location the 
 def found(out: Path, bounds: Query) -> list[dict[str, Any]]:
     """Return what lint found, in order."""
     limits = engine.Bounds(bounds.memory_mb, bounds.threads)
+    rows: list[dict[str, Any]] = []
     with manifests.asking(str(out), limits) as connection:
-        answer = engine.ask(connection, _SQL, {}, limits)
-    return [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
+        for first, last in _ranges(engine.ask(connection, _COUNTS, {}, limits).rows):
+            answer = engine.ask(connection, _SQL, {"first": first, "last": last}, limits)
+            rows += (dict(zip(answer.columns, row, strict=True)) for row in answer.rows)
+    return rows
+
+
+def _ranges(counts: Iterable[tuple[str, int]]) -> Iterator[tuple[str, str]]:
+    """Yield the first and the last repository of each range that is asked for at once."""
+    first, last, size = "", "", 0
+    for repo, count in counts:
+        if size and size + count > _AT_ONCE:
+            yield first, last
+            size = 0
+        first, last, size = first if size else repo, repo, size + count
+    if size:
+        yield first, last
 
 
 def summary(manifest: Manifest, findings: Found) -> str:

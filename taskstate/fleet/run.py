@@ -7,18 +7,17 @@ in any run.
 from __future__ import annotations
 
 import secrets
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, wait
+from pathlib import Path
 
 from taskstate.errors import TaskstateError
-from taskstate.fleet import heads, manifest, parts, sources
-from taskstate.fleet.workers import Children, done_bucket
+from taskstate.fleet import heads, manifest, parts, scheduler, sources, workers
 from taskstate.messages import counted
 from taskstate.storage import files, programs
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Mapping, Sequence
-    from pathlib import Path
     from typing import Any, TypeAlias
 
     from taskstate.fleet.heads import Head
@@ -36,7 +35,8 @@ _OFTEN = 10.0  # seconds after which is said how far the run is
 class Request(NamedTuple):
     """What a run is asked for: sources as given, seen from `folder`, and how they are read.
 
-    `config` is a file that stands for the configuration of every repository. `jobs` is 0 for one child on each core.
+    `config` is a file that stands for the configuration of every repository. `jobs` is 0 for one child on each core;
+    with a `scheduler`, at an address, its workers have the children.
     """
 
     given: Sequence[str]
@@ -46,6 +46,7 @@ class Request(NamedTuple):
     select: Sequence[str] | None = None
     lint: bool = True
     jobs: int = 0
+    scheduler: str = ""
     keep_errors: bool = False
 
 
@@ -74,7 +75,7 @@ def index(out: Path, request: Request, bounds: Fleet, show: Callable[[int, int],
     """
     with manifest.writing(out):
         found = sources.find(request.given, request.folder)
-        stand = [(each, heads.read(each, found.roots)) for each in found.repositories]
+        stand = [*zip(found.repositories, heads.read_all(found), strict=True)]
         number = manifest.buckets(out)
         if number is None:
             number = parts.number_of_buckets((head for _, head in stand), bounds.bucket_mb)
@@ -83,14 +84,15 @@ def index(out: Path, request: Request, bounds: Fleet, show: Callable[[int, int],
         nonce = secrets.token_hex()
         files.replace(out / parts.PROBE, nonce.encode("ascii"))
         try:
-            plan = _planned(out, request, _settings(out, request, bounds, found, nonce), _bucketed(stand, number), run)
-            done = _done(plan, request.jobs or bounds.jobs or programs.cores(), show)
+            shared = _settings(out, request, bounds, found, nonce)
+            plan = _planned(out, request, shared, _bucketed(stand, number), run)
+            done = _done(plan, request.scheduler, request.jobs or bounds.jobs or programs.cores(), show)
         finally:
             files.delete(out / parts.PROBE)
         every = {**plan.there, **done}
         errors = tuple(error for bucket in sorted(every) for error in every[bucket].errors)
         _require_sense(errors, len(stand), request)
-        made = _manifest(run, request.now, plan.names, every)
+        made = _manifest(run, request.now, shared["versions"], plan.names, every)
         manifest.write(out, made)
         return Outcome(made, errors, len(done), len(plan.there))
 
@@ -105,7 +107,7 @@ def _settings(out: Path, request: Request, bounds: Fleet, found: Sources, nonce:
         "now": request.now,
         "config": request.config,
         "lint": request.lint,
-        "roots": found.roots,
+        "roots": sorted(found.roots),
         "select": None if request.select is None else [*request.select],
         **{name: getattr(bounds, name) for name in limits},
     }
@@ -121,14 +123,17 @@ def _bucketed(stand: Bucket, number: int) -> dict[int, Bucket]:
 def _planned(out: Path, request: Request, shared: Mapping[str, Any], buckets: Mapping[int, Bucket], run: int) -> _Plan:
     plan, named, before = _Plan({}, {}, {}), manifest.named_parts(out), manifest.newest(out)
     old = {int(name.partition("-")[0]): name for name in before.parts} if before else {}
-    settings = {name: shared[name] for name in ("lint", "select", "most_files", "most_mb")}
+    settings = {name: shared[name] for name in ("versions", "lint", "select", "most_files", "most_mb")}
     if request.config:
         settings["config"] = files.digest(files.read(request.config))
-    digest = parts.digest_of(settings)
+    digest, there = parts.digest_of(settings), dict[str, list[Path]]()
+    for each in files.children(out / parts.FOLDER):
+        there.setdefault(_without_run(each.name), []).append(each)
     for bucket, stand in buckets.items():
         keys = {each.name: parts.key_of(head) for each, head in stand}
         name = parts.name_of(bucket, digest, keys)
-        plan.names[bucket], done = _there(out, name, run, named, keep_errors=request.keep_errors)
+        found = there.get(name, [])
+        plan.names[bucket], done = _there(name, found, run, named, keep_errors=request.keep_errors)
         if done:
             plan.there[bucket] = done
         else:
@@ -139,24 +144,27 @@ def _planned(out: Path, request: Request, shared: Mapping[str, Any], buckets: Ma
 
 
 def _there(
-    out: Path, name: str, run: int, named: Container[str], *, keep_errors: bool
+    name: str, found: Sequence[Path], run: int, named: Container[str], *, keep_errors: bool
 ) -> tuple[str, parts.Done | None]:
-    """Return the name of a part, with what it says where it need not be done again.
+    """Return the name of a part, of which these are there, with what it says where it need not be done again.
 
     One that holds errors, or rests on the clock, is done again. If a manifest names it, it stays for who reads it
     meanwhile, and the new one is called after the run.
     """
-    folder, stays = out / parts.FOLDER, False
-    found = [each for each in files.names(folder) if each == name or each.startswith(f"{name}-")]
-    for each in sorted(found, key=_run_of, reverse=True):
-        done = parts.read_done(folder / each)
+    stays = False
+    for folder in sorted(found, key=lambda each: _run_of(each.name), reverse=True):
+        done = parts.read_done(folder)
         if done and (keep_errors or not done.errors) and not done.rests_on_clock:
-            return each, done
-        if each in named and done:
+            return folder.name, done
+        if folder.name in named and done:
             stays = True
         else:
-            parts.remove(folder / each)
+            parts.remove(folder)
     return (f"{name}-{run}" if stays else name), None
+
+
+def _without_run(name: str) -> str:
+    return "-".join(name.split("-")[:2])
 
 
 def _run_of(name: str) -> int:
@@ -168,26 +176,25 @@ def _as_job(each: Repository, head: Head) -> dict[str, str]:
     return {**told, "objects": head.objects, "status": head.status, "error": head.error}
 
 
-def _done(plan: _Plan, jobs: int, show: Callable[[int, int], None]) -> dict[int, Done]:
-    """Have all jobs done, so many at a time, and return what they made by bucket."""
-    children, done = Children(), dict[int, parts.Done]()
-    repositories = sum(len(job["repositories"]) for job in plan.jobs.values())
-    with ThreadPoolExecutor(jobs) as pool:
-        running = {pool.submit(done_bucket, job, children): bucket for bucket, job in plan.jobs.items()}
-        waiting = {*running}
-        try:
+def _done(plan: _Plan, address: str, jobs: int, show: Callable[[int, int], None]) -> dict[int, Done]:
+    """Have all jobs done, here or by the workers of a scheduler, and return what they made by bucket."""
+    done = dict[int, parts.Done]()
+    if not plan.jobs:
+        return done
+    first, repositories = next(iter(plan.jobs.values())), sum(len(job["repositories"]) for job in plan.jobs.values())
+    try:
+        with scheduler.remote(address, first) if address else workers.local(jobs) as submit:
+            running = {submit(job): bucket for bucket, job in plan.jobs.items()}
+            waiting = {*running}
             while waiting:
                 show(sum(each.repositories for each in done.values()), repositories)
                 ended, waiting = wait(waiting, _OFTEN, FIRST_COMPLETED)
                 for each in ended:
                     done[running[each]] = each.result()
-        except TaskstateError as error:
-            there = f"{len(done) + len(plan.there)} of {counted(len(plan.names), 'bucket')} are done"
-            help_ = f"{error.help or 'see above'}; {there}: run it again"
-            raise TaskstateError(error.message, help=help_, code=error.code) from error
-        finally:
-            children.stop()
-            pool.shutdown(cancel_futures=True)
+    except TaskstateError as error:
+        there = f"{len(done) + len(plan.there)} of {counted(len(plan.names), 'bucket')} are done"
+        help_ = f"{error.help or 'see above'}; {there}: run it again"
+        raise TaskstateError(error.message, help=help_, code=error.code) from error
     return done
 
 
@@ -201,7 +208,9 @@ def _require_sense(errors: Sequence[Mapping[str, str]], repositories: int, reque
     raise TaskstateError(message, help=help_, code="unreadable")
 
 
-def _manifest(run: int, now: str, names: Mapping[int, str], every: Mapping[int, Done]) -> Manifest:
+def _manifest(
+    run: int, now: str, versions: Mapping[str, str], names: Mapping[int, str], every: Mapping[int, Done]
+) -> Manifest:
     rows: dict[str, int] = {}
     for done in every.values():
         for table, count in done.rows.items():
@@ -209,7 +218,7 @@ def _manifest(run: int, now: str, names: Mapping[int, str], every: Mapping[int, 
     return manifest.Manifest(
         number=run,
         at=now,
-        versions=parts.versions(),
+        versions=versions,
         parts=[names[bucket] for bucket in sorted(names)],
         repositories=sum(done.repositories for done in every.values()),
         rows=rows,

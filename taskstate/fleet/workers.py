@@ -2,7 +2,7 @@
 
 A child says which repository it begins. One that ends early, or says nothing for too long, is tried once more with that
 repository as the first; where it breaks again, the next child passes it over, and its row says why. So a bucket always
-gets done, whatever is in it: a worker of a scheduler would call `done_bucket` just so.
+gets done, whatever is in it, by this process or by a worker of a scheduler.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ import os
 import select
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -25,7 +27,11 @@ from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterator, Mapping
+    from concurrent.futures import Future
+    from typing import TypeAlias
+
+    Submit: TypeAlias = Callable[[Mapping[str, Any]], Future[Done]]
 
 _PROGRAM = "taskstate.fleet.part"
 _TRIES = 2
@@ -77,6 +83,18 @@ class Children:
                 programs.end(child)
 
 
+@contextmanager
+def local(number: int) -> Iterator[Submit]:
+    """Yield what has a bucket done by a child of this process, so many at a time; at the end all have ended."""
+    children = Children()
+    with ThreadPoolExecutor(number) as pool:
+        try:
+            yield lambda job: pool.submit(done_bucket, job, children)
+        finally:
+            children.stop()
+            pool.shutdown(cancel_futures=True)
+
+
 class End(NamedTuple):
     """How a child ended: what it made, or the repository that it was at, and why it broke."""
 
@@ -114,7 +132,7 @@ def tried(job: Mapping[str, Any], children: Children) -> End:
         TaskstateError: it refuses to do it.
         Stopped: the command is ending.
     """
-    child, at = children.start(Path(job["out"])), ""
+    child, at, doing = children.start(Path(job["out"])), "", ""
     said = b""
     why = ""
     try:
@@ -135,10 +153,11 @@ def tried(job: Mapping[str, Any], children: Children) -> End:
                 if "done" in told:
                     return End(Done(**told["done"]))
                 at, end = told["at"], time.monotonic() + job["repository_seconds"]
+                doing = told.get("while", "")
     finally:
         last = _last_words(child) if not why else ""
         status = children.end(child)
-    return End(at=at, why=why or _reason(status, last, job))
+    return End(at=at, why=doing + (why or _reason(status, last, job)))
 
 
 def _send(child: subprocess.Popen[bytes], job: Mapping[str, Any]) -> None:

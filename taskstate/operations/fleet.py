@@ -22,8 +22,10 @@ if TYPE_CHECKING:
 _FORMATS = ("concise", "json", "sarif", "csv")
 _OFTEN = 30  # seconds between two lines that say how far a run is
 _MOST_NAMED = 20  # repositories that could not be read
-_SOURCES = "repositories, bare ones too, and folders above such; @FILE lists more, one per line"
+_SOURCES = "repositories, bare ones too, folders above such, a store (s3://bucket/prefix/); @FILE lists more"
 _JOBS = "child processes that read repositories (default: one per core)"
+_SCHEDULER = "have the workers of a Dask scheduler read the repositories, at tls://HOST:PORT, or tcp:// on this machine"
+_INSECURE = "take tcp:// beyond this machine: whoever reaches that port can run programs on all workers"
 
 
 class Index(NamedTuple):
@@ -32,6 +34,8 @@ class Index(NamedTuple):
     sources: tuple[str, ...] = positional("SOURCE", _SOURCES, is_required=True)
     out: Name | None = option("FOLDER", "folder of the index (default: `out` of `[fleet]`)")
     jobs: int = option("N", _JOBS, default=0)
+    scheduler: str = option("ADDRESS", _SCHEDULER, default="")
+    insecure_scheduler: bool = switch(_INSECURE)
     no_lint: bool = switch("leave out what lint finds")
     keep_errors: bool = switch("do not try again what could not be read, and accept that it is most of all")
 
@@ -47,6 +51,8 @@ class Lint(NamedTuple):
     strict: bool = switch("exit with status 1 on warnings, too")
     exit_zero: bool = switch("exit with status 0 even if there are findings")
     jobs: int = option("N", _JOBS, default=0)
+    scheduler: str = option("ADDRESS", _SCHEDULER, default="")
+    insecure_scheduler: bool = switch(_INSECURE)
     keep_errors: bool = switch("do not try again what could not be read, and accept that it is most of all")
 
 
@@ -68,10 +74,11 @@ def index(call: Call, asked: Index) -> Result:
     """Make or update the index of many repositories, which `taskstate query --index` answers from.
 
     What a commit holds is read, by git's objects alone: no settings, hooks or programs of a repository. What has not
-    changed is kept; after an interruption the same command goes on. Needs the extra `taskstate[query]`.
+    changed is kept; after an interruption the same command goes on. Needs the extra `taskstate[query]`, and for
+    --scheduler or a store `taskstate[fleet]`; the workers must see sources and index at the same paths.
     """
     config = call.config()
-    request = _request(call, asked.sources, asked.jobs, keep_errors=asked.keep_errors)._replace(lint=not asked.no_lint)
+    request = _request(call, asked)._replace(lint=not asked.no_lint)
     outcome = _made(call, _out(asked.out, config), request, config)
     return Result(_shape(outcome), _told(outcome), 1 if outcome.errors else 0)
 
@@ -84,14 +91,29 @@ def _out(given: str | None, config: Config) -> Path:
     return real(given or config.fleet.out)
 
 
-def _request(call: Call, given: Sequence[str], jobs: int, *, keep_errors: bool) -> Request:
+def _request(call: Call, asked: Index | Lint) -> Request:
     from taskstate.fleet.run import Request
+    from taskstate.fleet.scheduler import require_usable
     from taskstate.storage.paths import real
 
-    if jobs < 0:
-        raise usage_error(f"fleet: --jobs {jobs} is not a number of processes", help="leave it out for one per core")
-    config = str(real(call.conditions.config)) if call.conditions.config else ""
-    return Request(given, call.conditions.folder(), call.now(), config, jobs=jobs, keep_errors=keep_errors)
+    if asked.jobs < 0:
+        raise usage_error(
+            f"fleet: --jobs {asked.jobs} is not a number of processes", help="leave it out for one per core"
+        )
+    scheduler = asked.scheduler and require_usable(asked.scheduler, insecure=asked.insecure_scheduler)
+    if scheduler and asked.jobs:
+        raise usage_error(
+            "fleet: --jobs is for child processes here, and --scheduler has workers", help="leave one out"
+        )
+    return Request(
+        asked.sources,
+        call.conditions.folder(),
+        call.now(),
+        str(real(call.conditions.config)) if call.conditions.config else "",
+        jobs=asked.jobs,
+        scheduler=scheduler,
+        keep_errors=asked.keep_errors,
+    )
 
 
 def _made(call: Call, out: Path, request: Request, config: Config) -> Outcome:
@@ -147,16 +169,19 @@ def lint(call: Call, asked: Lint) -> Result:
     """Lint what the commits of many repositories hold: the index of them is made, and says what lint found.
 
     In each repository this is what `taskstate lint --at HEAD --against none` finds there. Needs the extra
-    `taskstate[query]`.
+    `taskstate[query]`, and for --scheduler or a store `taskstate[fleet]`.
     """
     from taskstate.fleet import report
     from taskstate.operations.lint import selectors
     from taskstate.storage import files, temporary
     from taskstate.storage.paths import real
+    from taskstate.workspace.artifacts import require_not_own
 
     config = call.config()
+    if asked.output_file:
+        require_not_own(call.any_workspace, real(asked.output_file))
     select = selectors(asked.select) if asked.select is not None else None
-    request = _request(call, asked.sources, asked.jobs, keep_errors=asked.keep_errors)._replace(select=select)
+    request = _request(call, asked)._replace(select=select)
     with ExitStack() as stack:
         is_kept = asked.out or config.fleet.out
         out = _out(asked.out, config) if is_kept else stack.enter_context(temporary.folder("taskstate-fleet-")) / "out"

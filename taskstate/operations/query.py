@@ -156,8 +156,7 @@ def _written(call: Call, asked: Query, answer: Answer, folder: Path) -> Result:
     else:
         data = printing.as_bytes(answer, form)
     path = real(str(asked.output))
-    if not asked.fleet:
-        require_not_own(call.workspace, path)
+    require_not_own(call.any_workspace, path)
     files.replace(path, data)
     told = f"{one_line(str(asked.output))}: {counted(len(answer.rows), 'row')}"
     return Result({"output": asked.output, "rows": len(answer.rows), "bytes": len(data)}, told)

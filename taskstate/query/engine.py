@@ -176,7 +176,7 @@ def locked_parquet(folder: Path, found: Mapping[str, Sequence[Path]], bounds: Bo
     """Yield a connection that can only be asked, to tables whose rows stand in Parquet files below a folder.
 
     Raises:
-        TaskstateError: code "usage": a file is damaged or lost.
+        TaskstateError: code "usage" or "unreadable": a file is damaged or lost.
     """
     import duckdb
 
@@ -191,7 +191,12 @@ def locked_parquet(folder: Path, found: Mapping[str, Sequence[Path]], bounds: Bo
             raise TaskstateError(f"the index cannot be read: {_cause(error)}", help=help_, code="usage") from error
         connection.execute(f"SET allowed_directories = [{_quoted(folder)}]")
         connection.execute(_LOCK)
-        yield connection
+        try:
+            yield connection
+        except TaskstateError as error:
+            if error.code == "unreadable":
+                error.help = "run it again; `taskstate fleet status --verify` looks at all files"
+            raise
 
 
 def _quoted(path: Path) -> str:
@@ -219,7 +224,17 @@ def sorted_parquet(rows: TableRows, made: Path, memory_mb: int) -> int:
 
     Raises:
         TaskstateError: code "disk-full".
+        MemoryError: they need more memory than is given.
     """
+    import duckdb
+
+    try:
+        return _sorted_parquet(rows, made, memory_mb)
+    except duckdb.OutOfMemoryException as error:
+        raise MemoryError from error
+
+
+def _sorted_parquet(rows: TableRows, made: Path, memory_mb: int) -> int:
     with filling(":memory:", threads=1, memory_limit=f"{memory_mb}MiB") as connection:
         connection.execute("CREATE TABLE kept AS SELECT unnest($kept::VARCHAR[]) AS repo", {"kept": [*rows.kept]})
         # Also where none are new: DuckDB writes other bytes for a column of which it knows that it has no NULL.

@@ -101,10 +101,10 @@ def repository_name(workspace: Workspace) -> str:
 def _updated(workspace: Workspace, old: Path | None, made: Path) -> Index:
     """Return the old index where nothing has changed since, else a new one in the folder `made`."""
     marks, rests_on = _marks(workspace), _rests_on(workspace)
-    known = _known(old, rests_on) if old else {}
-    stale = [path for path, mark in marks.items() if not mark or known.get(path) != mark]
-    gone = [path for path in known if path not in marks]
-    if old and known and not stale and not gone:
+    known = _known(old, rests_on) if old else None
+    stale = [path for path, mark in marks.items() if known is None or not mark or known.get(path) != mark]
+    gone = [path for path in known or () if path not in marks]
+    if old and known is not None and not stale and not gone:
         return Index(old, 0, len(marks))
     new, query = made / _FILE, workspace.config.query
     with engine.filling(new, **engine.Bounds(query.memory_mb, query.threads).settings) as connection:
@@ -145,12 +145,12 @@ def _rests_on(workspace: Workspace) -> str:
     return "\n".join(map(str, (*parts, repository_name(workspace))))
 
 
-def _known(path: Path, rests_on: str) -> dict[str, str]:
-    """Return the marks of the files in an index; none where it rests on something else, or cannot be read."""
+def _known(path: Path, rests_on: str) -> dict[str, str] | None:
+    """Return the marks of the files in an index; None where it rests on something else, or cannot be read."""
     with suppress(engine.error()), engine.reading(path) as connection:
         if connection.execute("FROM rests_on").fetchall() == [(rests_on,)]:
             return dict(connection.execute("SELECT path, mark FROM marks").fetchall())
-    return {}
+    return None
 
 
 def written(folder: Path, name: str, listed: Iterable[Row]) -> Path:

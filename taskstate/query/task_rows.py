@@ -43,7 +43,7 @@ def _add_state(document: Document, task: str, tables: Mapping[str, list[Row]]) -
     state, blocks = read_state(document, task), blocks_of(document)
     task = state.id
     tables["tasks"].append(_task(state, blocks))
-    tables["criteria"] += [{"task": task, **picked(each, "number", "checked", "text")} for each in state.criteria]
+    tables["criteria"] += [{"task": task, **_picked(each, "number", "checked", "text")} for each in state.criteria]
     features = state.checklist.features if state.checklist else ()
     tables["features"] += [_feature(each, task) for each in features]
     tables["sessions"] += _numbered(_sessions(state.sessions, task, archived=False))
@@ -70,7 +70,7 @@ def _task(state: TaskState, blocks: ToolBlocks) -> Row:
         "completed_at": map_of(state.document.front_matter.get("output")).get("completed_at"),
         "task": state.id,
         "task_key": state.id.casefold(),
-        **picked(state, "kind", "title", "revision", "archived", "last_session"),
+        **_picked(state, "kind", "title", "revision", "archived", "last_session"),
         "status": state.status or None,
         **{key: state.text(key) for key in texts},
         "sessions": state.archived + len(state.sessions),
@@ -96,7 +96,7 @@ def _feature(feature: Feature, task: str) -> Row:
         "number": feature.number + 1,
         "task": task,
         "feature": feature.id,
-        **picked(feature, "description", "passes", "tested_at", "moved_to"),
+        **_picked(feature, "description", "passes", "tested_at", "moved_to"),
         "evidence": form or ("text" if evidence else None),
         "exit_status": status if type(status) is int else None,
     }
@@ -127,7 +127,7 @@ def _checks(role: str, results: Mapping[str, CheckResult], task: str, at: str | 
 def _findings(blocks: ToolBlocks, task: str) -> list[Row]:
     return [
         {
-            **picked(each, "number", "answer", "cleared_at"),
+            **_picked(each, "number", "answer", "cleared_at"),
             "task": task,
             "role": role.name,
             "raised_by": each.by,
@@ -150,7 +150,7 @@ def _snapshots(blocks: ToolBlocks, task: str) -> Iterator[Row]:
             "task": task,
             "role_status": role.status,
             "completed_at": role.completed_at,
-            **(picked(left, "tree", "head") if left else {}),
+            **(_picked(left, "tree", "head") if left else {}),
             "taken_at": left and left.snapshot_time,
             "drift_budget": role.budget,
             "files_changed": None if changed is None else len(changed),
@@ -179,11 +179,13 @@ def _handoff(document: Document, path: str, task: str) -> Row:
 
     written = read_written_handoff(document, path)
     seen = read_seen_state(front_matter_of(document).get("verified"))
-    texts = {key: text or None for key, text in picked(written, "phase", "status", "created_at", "accepted_at").items()}
+    texts = {
+        key: text or None for key, text in _picked(written, "phase", "status", "created_at", "accepted_at").items()
+    }
     return {**texts, "task": written.task_id or task, "git_head": seen.git_head, "sessions": written.sessions}
 
 
-def picked(record: object, *names: str) -> Row:
+def _picked(record: object, *names: str) -> Row:
     """Return those fields of a record that are columns as they are."""
     return {name: getattr(record, name) for name in names}
 

@@ -44,11 +44,7 @@ def require_at_rest(workspace: Workspace) -> str:
         TaskstateError: code "git": git is missing or too old; "no-git": this is no git working tree; "unborn": it has
             no commit yet; "under-way": git is in the middle of an operation.
     """
-    version = git.version()
-    if version is None or version < git.MINIMUM_VERSION:
-        problem = "git was not found" if version is None else f"git {'.'.join(map(str, version))} is too old"
-        oldest = ".".join(map(str, git.MINIMUM_VERSION))
-        raise GitFailed(problem, help=f"install git {oldest} or newer, or put it on the PATH")
+    git.require_version()
     if git.toplevel(workspace.root) is None:
         message = f"{files.shown(workspace.root)} is not a working tree of git, and snapshots are trees of git"
         raise TaskstateError(message, help="run `git init` there, and make a first commit", code="no-git")

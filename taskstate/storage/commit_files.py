@@ -1,4 +1,4 @@
-"""Reads files from a commit alone: what it does not hold is not there, whatever lies on disk.
+"""Reads files from a listing, as that of a commit: what it does not hold is not there, whatever lies on disk.
 
 A link is a text that names a path; it is followed only where it stays in the commit. A blob whose content is not what
 its id says is an error: git itself does not look.
@@ -17,7 +17,7 @@ from taskstate.storage.git import client as git
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from taskstate.storage.git.contents import Entry
@@ -27,17 +27,26 @@ _HASHES = {40: "sha1", 64: "sha256"}  # by the length of an object id
 _WILDCARDS, _ANY = frozenset("*?["), "**"
 
 
-class CommitFiles:
-    """The files of one commit, at paths below `root`, which need not exist; `commit` is its id.
+class ListedFiles:
+    """The files of a listing, at paths below `root`, which need not exist.
 
-    Everything is read through `objects`, whose environment may name any folder with objects.
+    `content` reads what an entry of it stands for; the path is for messages. `commit` is the id of the commit that
+    lists them, if one does, and `objects` read what else that has.
     """
 
-    def __init__(self, root: Path, commit: str, objects: git.Objects) -> None:
+    def __init__(
+        self,
+        root: Path,
+        entries: Mapping[str, Entry],
+        content: Callable[[Entry, Path | str], bytes],
+        objects: git.Objects,
+        commit: str = "",
+    ) -> None:
         self.root = root
-        self.commit = commit
+        self.entries = entries
+        self._content = content
         self.objects = objects
-        self.entries: Mapping[str, Entry] = objects.entries(commit)
+        self.commit = commit
 
     @cached_property
     def _folders(self) -> Mapping[str, tuple[str, ...]]:
@@ -84,7 +93,7 @@ class CommitFiles:
             raise TaskstateError(f"cannot read {files.shown(path)}: it does not exist", code="not-found")
         entry = self.entries[self._name(path) or ""]
         files.require_readable_size(entry.size, most, path)
-        return self._blob(entry.id, path)
+        return self._content(entry, path)
 
     def read_part(self, path: Path, length: int) -> bytes:
         """Return at most `length` bytes of a file.
@@ -93,13 +102,6 @@ class CommitFiles:
             TaskstateError: as `read`.
         """
         return self.read(path)[:length]
-
-    def _blob(self, object_id: str, path: Path | str) -> bytes:
-        data = self.objects.read(object_id, files.shown(path))
-        if data is None:
-            raise GitFailed(f"the object {object_id} of {files.shown(path)} is not in the repository")
-        require_hash(object_id, data, f" of {files.shown(path)}")
-        return data
 
     def size(self, path: Path) -> int | None:
         """Return the size of a plain file, or None if nothing is there.
@@ -174,7 +176,7 @@ class CommitFiles:
             name = f"{here}/{part}" if here else part
             entry = self.entries.get(name)
             if entry and stat.S_ISLNK(entry.mode) and left:
-                target = os.fsdecode(self._blob(entry.id, name))
+                target = os.fsdecode(self._content(entry, name))
                 if target.startswith(os.sep):  # a clone lies elsewhere, so it leads out of that, too
                     return os.path.dirname(self.root)
                 left, rest = left - 1, [*target.split(os.sep), *rest]
@@ -193,6 +195,23 @@ class CommitFiles:
 
     def _is_below(self, path: str) -> bool:
         return path == str(self.root) or path.startswith(f"{self.root}{os.sep}")
+
+
+class CommitFiles(ListedFiles):
+    """The files of one commit, whose id is `commit`.
+
+    Everything is read through `objects`, whose environment may name any folder with objects.
+    """
+
+    def __init__(self, root: Path, commit: str, objects: git.Objects) -> None:
+        super().__init__(root, objects.entries(commit), self._blob, objects, commit)
+
+    def _blob(self, entry: Entry, path: Path | str) -> bytes:
+        data = self.objects.read(entry.id, files.shown(path))
+        if data is None:
+            raise GitFailed(f"the object {entry.id} of {files.shown(path)} is not in the repository")
+        require_hash(entry.id, data, f" of {files.shown(path)}")
+        return data
 
 
 def _matches(names: Sequence[str], parts: Sequence[str]) -> bool:

@@ -18,7 +18,7 @@ from taskstate.typed import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from taskstate.storage.commit_files import CommitFiles
+    from taskstate.storage.commit_files import ListedFiles
     from taskstate.storage.git import client as git
 
 # Time stamps are as coarse as two seconds on some file systems: a file that was changed just before it is looked at may
@@ -198,4 +198,4 @@ class GitFiles(Disk):
 
 
 if TYPE_CHECKING:
-    Files = Disk | CommitFiles  # what both can be asked; a commit has no disk to fall back to, as the index has
+    Files = Disk | ListedFiles  # what both can be asked; a commit has no disk to fall back to, as the index has

@@ -179,7 +179,7 @@ def read_part(path: Path, start: int, length: int) -> bytes:
 def require_readable_size(length: int, most: int, path: Path | str) -> None:
     """Refuse a file of more than `most` bytes."""
     if length > most:
-        message = f"cannot read {shown(path)}: it holds more than {most // 1024**2} MiB"
+        message = f"cannot read {shown(path)}: it holds more than {most / 1024**2:g} MiB"
         raise TaskstateError(message, code="too-large", help="split it, or exclude it")
 
 

@@ -19,6 +19,7 @@ from taskstate.version import VERSION
 NAME = "taskstate"
 # What each extra has to bring so that it counts as installed.
 _MODULES = {
+    "fleet": ("duckdb", "distributed", "fsspec"),
     "lsp": ("pygls",),
     "mcp": ("mcp", "mcp_types"),
     "page": ("starlette", "uvicorn", "nh3"),
@@ -80,6 +81,11 @@ def adding(extra: str) -> str:
     if source.is_editable:
         return f"{tool}{flags} --editable {shlex.quote(source.folder + extras)}"
     return f"{tool}{flags} {shlex.quote(source.requirement(NAME + extras))}"
+
+
+def adding_package(name: str) -> str:
+    """Return the command that adds another package to this Python's environment."""
+    return f"{_pip_install()} {name}"
 
 
 def adding_manager() -> str:

@@ -20,7 +20,7 @@ from taskstate.typed import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
-    from taskstate.storage.commit_files import CommitFiles
+    from taskstate.storage.commit_files import ListedFiles
 
 IGNORED_FOLDERS = frozenset({".git", "node_modules", ".venv"})  # where git does not say what is ignored
 DERIVED_FOLDERS = frozenset({"artifacts", "private"})  # in the state folder
@@ -58,9 +58,9 @@ def own_files(
     return [f"{each.path}{os.sep}{name}" for each in walked for name in each.names] + [path for path, _ in elsewhere()]
 
 
-def own_files_of(commit: CommitFiles, folder: Path, state_root: Path) -> list[str]:
+def own_files_of(source: ListedFiles, folder: Path, state_root: Path) -> list[str]:
     """Return the paths of our own files in a folder of a commit, in no particular order."""
-    listed = (os.path.join(folder, name) for name in commit.paths(folder))
+    listed = (os.path.join(folder, name) for name in source.paths(folder))
     return [path for path in listed if is_listed(path, str(state_root))]
 
 

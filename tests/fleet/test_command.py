@@ -31,6 +31,7 @@ def mirrors(tmp_path: Path) -> Path:
     folder.mkdir()
     bare(folder / "bad.git", tasks(1, broken=True))
     bare(folder / "good.git", tasks(1))
+    (folder / "empty.txt").write_text("# none\n", "utf-8")
     return folder
 
 
@@ -52,6 +53,20 @@ def test_lint_prints_findings_of_all_repositories(cli: Cli, mirrors: Path) -> No
     results = [(each, log["tool"]["driver"]["rules"]) for log in logs for each in log["results"]]
     assert [rules[each["ruleIndex"]]["id"] for each, rules in results] == [row["code"] for row in read]
     assert [each["ruleId"] for each, _ in results] == [row["code"] for row in read]
+
+
+@pytest.mark.parametrize("most", [1, 3])
+def test_findings_are_fetched_by_ranges_of_repositories(
+    cli: Cli, mirrors: Path, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    """However many are sorted at once, all are there, in order, and none twice."""
+    for number in range(4):
+        bare(mirrors / f"more{number}.git", tasks(number + 1, broken=True))
+    asked = ("fleet", "lint", mirrors, "--out", mirrors.with_name("out"))
+    whole = cli(*asked).out
+    monkeypatch.setattr("taskstate.fleet.report._AT_ONCE", most)
+    assert cli(*asked).out == whole
+    assert len(whole.splitlines()) > 10
 
 
 def test_lint_takes_the_flags_of_lint(cli: Cli, mirrors: Path, tmp_path: Path) -> None:
@@ -118,13 +133,19 @@ REFUSED = [
     (("index", "MIRRORS", "--out", "ROOT"), "is not an index, and not empty"),
     (("index", "MIRRORS", "--out", "ROOT/taskstate.toml"), "taskstate.toml"),
     (("index", "MIRRORS", "--out", "/proc/x"), "/proc/x"),
+    (("index", "MIRRORS", "--out", "OUT\udcff"), "is not UTF-8: give the folder another name"),
+    (("index", "@MIRRORS/empty.txt", "--out", "OUT"), "the list of sources is empty"),
     (("index", "MIRRORS", "--out", "OUT", "--jobs", "-1"), "--jobs -1 is not a number"),
+    (("index", "MIRRORS", "--out", "OUT", "--scheduler", "10.0.0.1:8786"), "or say --insecure-scheduler"),
     (("index", "", "--out", "OUT"), "a source is empty"),
     (("index", "https://ann:pa55@host.invalid/x.git", "--out", "OUT"), "https://host.invalid/x.git is not a folder"),
-    (("index", "s3://bucket/x", "--out", "OUT"), "s3://bucket/x is not a folder"),
+    (("index", "file:///etc", "--out", "OUT"), "file:///etc is not a folder: nothing is fetched"),
+    (("index", "s3://ann:pa55@bucket/x", "--out", "OUT"), "s3://bucket/x is not the plain address of a place"),
+    (("index", "s3://bucket/x?pa55=1", "--out", "OUT"), "s3://bucket/x is not the plain address of a place"),
     (("index", "@none.txt", "--out", "OUT"), "none.txt"),
     (("index", "MIRRORS/none", "--out", "OUT"), "1 of 1 repository cannot be read, such as none: it does not exist"),
     (("lint", "MIRRORS", "--select", "TSX"), "no lint rule has the code or name TSX"),
+    (("lint", "MIRRORS", "--output-file", "ROOT/taskstate.toml"), "taskstate.toml is one of taskstate's own files"),
     (("status", "OUT"), "there is no index in"),
     (("status",), "no folder of an index is named"),
     (("clean", "OUT"), "there is no index in"),
@@ -188,6 +209,33 @@ def test_repositories_are_found_below_folders(tmp_path: Path) -> None:
     listed.write_text("shop\tm/a.git\nshop\tm/x/b.git\n", "utf-8")
     told = refusal(lambda: _names([f"@{listed}"], tmp_path))
     assert told.message == f"two repositories are called 'shop': {tmp_path}/m/a.git and {tmp_path}/m/x/b.git"
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        (b"\xef\xbb\xbfm/a\r\nm/b\r\n", ["a", "b"]),
+        (b"\xef\xbb\xbf# m/a\n\nm/b", ["b"]),
+        (b"n\tm/a\t main \r\n", ["n"]),
+        ("m/c\u2028d\nm/c\x0cd\n".encode(), ["c\u2028d", "c\ufffdd"]),
+        (b"https://ann:pa55@host.invalid/x\tm/a\n", ["https://host.invalid/x"]),
+        (b"../x\tm/a\n=1+1\tm/b\n", ["../x", "=1+1"]),
+    ],
+)
+def test_a_list_is_read_line_by_line(tmp_path: Path, text: bytes, names: list[str]) -> None:
+    """Whatever program wrote it: with a byte order mark, other line ends, and no end of a line in a name."""
+    for name in ("a", "b", "c\u2028d", "c\x0cd"):
+        (tmp_path / "m" / name / ".git").mkdir(parents=True)
+    (tmp_path / "repos.txt").write_bytes(text)
+    found = sources.find(["@repos.txt"], tmp_path).repositories
+    assert [each.name for each in found] == sorted(names)
+    assert not any(each.error for each in found)
+
+
+def test_a_list_with_a_nul_is_refused(tmp_path: Path) -> None:
+    """No folder has such a name."""
+    (tmp_path / "repos.txt").write_bytes(b"m\0x\n")
+    assert refusal(lambda: _names(["@repos.txt"], tmp_path)).message == "a source is empty, or holds a NUL"
 
 
 def test_a_name_is_one_line_of_text(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import expect
 
-from tests.page.conftest import serving, visiting
+from tests.page.conftest import WHOLE, serving, visiting
 from tests.page.looking import said
 
 if TYPE_CHECKING:
@@ -197,6 +197,7 @@ def test_what_breaks_on_disk_is_told_at_once(chromium: Browser, shop: Site) -> N
         expect(told).to_contain_text(re.compile(r"line \d+: a value is expected"))
 
 
+@WHOLE
 def test_ten_tabs_all_load_and_are_live_when_they_are_shown(chromium: Browser, shop: Site) -> None:
     """A browser has six connections to a host: a tab that nobody sees holds none, and one that is shown reads again."""
     with visiting(chromium, shop) as visitor:

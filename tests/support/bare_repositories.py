@@ -128,6 +128,80 @@ def _too_deep(root: Path) -> None:
         last = lender
 
 
+def _in_a_circle(root: Path) -> None:
+    other = root.with_name("circle")
+    (other / "objects").mkdir(parents=True)
+    _lends(root, str(other / "objects"))
+    _lends(other, str(root / "objects"))
+
+
+def _quoted(root: Path) -> None:
+    lender = root.parent.parent / "secret"
+    name = f'"\\057{lender}/objects"'.replace("057/", "057")  # which git takes out of its quotes
+    _borrows(root, lender)
+    (root / "objects" / name).mkdir(parents=True)
+    _lends(root, name)
+
+
+def _behind_a_link(root: Path) -> None:
+    inside = root.parent / "pools" / "a" / "b"
+    inside.mkdir(parents=True)
+    (root.parent / "secret" / "objects").mkdir(parents=True)
+    (root / "link").symlink_to(inside)
+    _borrows(root, root.parent.parent / "secret")
+    _lends(root, f"{root}/link/../../../secret/objects")  # for some versions of git `root/..` is what is left
+
+
+def _object_link(root: Path) -> None:
+    path = loose(root, BLOB)
+    target = root.parent.parent / "secret" / path.name
+    target.parent.mkdir(exist_ok=True)
+    path.rename(target)
+    path.symlink_to(target)
+
+
+def tree(root: Path, entries: Mapping[bytes, tuple[bytes, str]]) -> str:
+    """Return the id of a new tree of modes and ids by name, also of such names as git itself makes none of."""
+    data = b"".join(mode + b" " + name + b"\0" + bytes.fromhex(id_) for name, (mode, id_) in entries.items())
+    return git(root, "hash-object", "-t", "tree", "-w", "--stdin", "--literally", stdin=data)
+
+
+def stands_at(root: Path, tree_id: str) -> None:
+    """Have HEAD mean a new commit of a tree."""
+    data = f"tree {tree_id}\nauthor {_WHO}\ncommitter {_WHO}\n\nx\n".encode()
+    made = git(root, "hash-object", "-t", "commit", "-w", "--stdin", "--literally", stdin=data)
+    (root / "HEAD").write_text(f"{made}\n", "utf-8")
+
+
+def _leads_out(name: bytes) -> Callable[[Path], None]:
+    return lambda root: stands_at(root, tree(root, {name: (b"40000", git(root, "rev-parse", "main^{tree}"))}))
+
+
+def _endless(root: Path) -> None:
+    made = git(root, "rev-parse", "main^{tree}")
+    for _ in range(4):  # each holds the one before under many long names
+        made = tree(root, {b"%02d" % number + b"x" * 4_000: (b"40000", made) for number in range(20)})
+    stands_at(root, made)
+
+
+def _very_many(root: Path) -> None:
+    plain = (b"100644", git(root, "rev-parse", BLOB))
+    made = tree(root, {b"task-%d-state.md" % number: plain for number in range(100_000)})
+    for folder in (b"tasks", b".taskstate"):
+        made = tree(root, {folder: (b"40000", made)})
+    stands_at(root, made)
+
+
+def _no_commit(root: Path) -> None:
+    (root / "HEAD").write_text(git(root, "rev-parse", BLOB) + "\n", "utf-8")
+
+
+def _given_away(root: Path) -> None:
+    if os.geteuid() == 0:
+        for path in (root, *root.rglob("*")):
+            os.chown(path, 65534, 65534)
+
+
 def _promisor(root: Path) -> None:
     _lose(root, "main:.taskstate/tasks/task-1-state.md")
     for key, value in {
@@ -185,6 +259,8 @@ TRICKS: dict[str, tuple[Callable[[Path], object], str, str]] = {
     "packed-only": (_packed_only, "ok", ""),
     "alternates-inside": (_inside, "ok", ""),
     "alternates-loop": (lambda root: _lends(root, str(root / "objects")), "ok", ""),
+    "alternates-circle": (_in_a_circle, "ok", ""),
+    "another-owner": (_given_away, "ok", ""),
     "config-fifo": (_fifo("config"), "ok", ""),
     "config-include": (_write("config", "[include]\n\tpath = /dev/zero\n"), "ok", ""),
     "grafts": (_write("info/grafts", "x"), "ok", ""),
@@ -208,10 +284,19 @@ TRICKS: dict[str, tuple[Callable[[Path], object], str, str]] = {
     ),
     "head-link": (_link("HEAD", "refs/heads/main"), "error", "link"),
     "objects-link": (_link("objects", "../../moved-objects-link"), "error", "lies outside of the sources"),
+    "object-link": (_object_link, "error", "holds a link"),
     "pack-link": (_link("objects/pack", "../../../moved-pack-link"), "error", "holds a link"),
     "alternates-outside": (_outside, "error", "lies outside of the sources"),
+    "alternates-quoted": (_quoted, "error", "whose name is quoted"),
+    "alternates-behind-a-link": (_behind_a_link, "error", "lies outside of the sources"),
     "alternates-too-deep": (_too_deep, "error", "too many folders in a row"),
     "reftable": (lambda root: (root / "reftable").mkdir(), "error", "reftable"),
+    "head-no-commit": (_no_commit, "error", "is not a commit"),
+    "path-leads-out": (_leads_out(b".."), "error", "which git does not check out"),
+    "path-absolute": (_leads_out(b"/etc"), "error", "which git does not check out"),
+    "path-of-git": (_leads_out(b".GIT"), "error", "which git does not check out"),
+    "listing-endless": (_endless, "error", "says more than 64 MiB"),
+    "very-many": (_very_many, "error", "it has 100000 files"),
     "wrong-blob": (lambda root: _wrong_object(root, BLOB), "error", "is corrupt"),
     "wrong-commit": (lambda root: _wrong_object(root, "main"), "error", "is corrupt"),
     "missing-blob": (lambda root: _lose(root, BLOB), "error", "is not in the repository"),

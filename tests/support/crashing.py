@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 # Everything that changes the disk, or makes it durable; `open` only where it is for writing.
 CALLS = ("open", "write", "fsync", "replace", "rename", "link", "unlink", "ftruncate", "mkdir", "rmdir", "utime")
 
-KILL_EVERY = int(os.environ.get("KILL_EVERY", "11"))  # tests kill at one change in so many; `make torture` at each
+KILL_EVERY = int(os.environ.get("KILL_EVERY", "23"))  # tests kill at one change in so many; `make torture` at each
 KILL_EVERY_FEW = max(KILL_EVERY // 3, 1)  # what has few steps; odd, so that every other write is torn
 
 forks = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")  # a test runner has threads, the child none

@@ -371,7 +371,7 @@ def test_every_task_that_depends_on_it_gets_the_output(place: Chained) -> None:
     message = "\n".join(outcome.notes)
     assert message.index("task-7-state.md") < message.index("task-102-state.md") < message.index("task-104-state.md")
     assert "not pulled into .taskstate/tasks/task-104-state.md: there is no section Chain Inputs" in message
-    assert "task-103-state.md, line " in message
+    assert "task-103-state.md is damaged: line " in message
     assert "; so taskstate cannot tell whether it builds on task 101" in message
     assert "task-106" not in message
 

@@ -6,6 +6,7 @@ from functools import cached_property
 
 from taskstate.lint.queries.interface import ARCHIVE, CLOCK, GIT, HISTORY, REPOSITORY, UPSTREAM
 from taskstate.model import names
+from taskstate.storage.file_sources import Disk
 from taskstate.storage.git import client as git
 from taskstate.typed import TYPE_CHECKING, TypeVar
 from taskstate.workspace.run_cache import RunCache
@@ -45,6 +46,9 @@ class Repository(RunCache):
     @cached_property
     def answerable(self) -> frozenset[str]:
         """The kinds of queries that can be answered here."""
+        source = self.workspace.source
+        if not isinstance(source, Disk) and not source.commit:  # what else belongs to the repository is not there
+            return _EVERYWHERE - {REPOSITORY}
         kinds = {HISTORY} if self.history else set[str]()
         # A shallow clone lacks old commits: whether one exists cannot be said there.
         if git.is_repository(self.workspace.root) and not git.is_shallow(self.workspace.root):

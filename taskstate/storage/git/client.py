@@ -295,6 +295,19 @@ def version() -> tuple[int, ...] | None:
     return tuple(int(part) for part in match[1].split(".")) if match else None
 
 
+def require_version() -> None:
+    """Refuse to go on without a git that is new enough.
+
+    Raises:
+        GitFailed: it is missing or too old.
+    """
+    found = version()
+    if found is None or found < MINIMUM_VERSION:
+        problem = "git was not found" if found is None else f"git {'.'.join(map(str, found))} is too old"
+        oldest = ".".join(map(str, MINIMUM_VERSION))
+        raise GitFailed(problem, help=f"install git {oldest} or newer, or put it on the PATH")
+
+
 def _read_head(folder: Path) -> str | None:
     """Return the commit that HEAD names in one of the usual forms: detached, a loose reference, a packed one."""
     line = first_line(folder / "HEAD")

@@ -21,6 +21,7 @@ _OBJECT_LINE = rb"[0-9a-f]{40,64} ([a-z]+) ([0-9]+)\n"
 # its answers is full, and we do not read answers before all names are written.
 _BATCH = 500
 _PIECE = 1024 * 1024  # bytes of an object
+_is_no_path = re.compile(r"(?:\A|/)(?:\.{0,2}|\.(?i:git))(?:/|\Z)").search
 
 
 class _Found(NamedTuple):
@@ -155,11 +156,24 @@ class Objects:
         """Return all files, links and submodules of a commit, by path from its top.
 
         Raises:
-            GitFailed: as `run`.
+            GitFailed: as `run`; or a path of it leads elsewhere.
         """
         args = ["ls-tree", "-r", "-z", "-l", "--full-tree", "--end-of-options", commit]
         listed = (each.partition(b"\t") for each in self.run(args).split(b"\0") if each)
-        return {os.fsdecode(name): _entry(*head.split()) for head, _, name in listed}
+        found = {os.fsdecode(name): _entry(*head.split()) for head, _, name in listed}
+        wrong = next(filter(_is_no_path, found), None)
+        if wrong is not None:
+            raise GitFailed(f"the commit {commit} holds {printable(wrong)}, which git does not check out")
+        return found
+
+    def require_whole(self) -> None:
+        """Refuse what was made of answers of which some may be missing.
+
+        Raises:
+            GitFailed: git has ended in between.
+        """
+        if any(process.poll() is not None for process in self._processes.values()):
+            raise GitFailed(f"git cat-file ended in {printable(str(self._root))}", help="run the command again")
 
     def close(self) -> None:
         """End the processes of git."""
