@@ -88,8 +88,9 @@ def remote(address: str, job: Mapping[str, Any]) -> Iterator[Submit]:
         message = f"there is no scheduler at {shown}"
         raise TaskstateError(message, help="start it: `dask scheduler`", code="scheduler") from error
     except (TypeError, ValueError, RuntimeError) as error:
-        help_ = "set `distributed.comm.tls` in Dask's configuration"
-        raise TaskstateError(f"{shown} needs certificates: {error}", help=help_, code="scheduler") from error
+        message = one_line(f"the scheduler at {shown} cannot be asked: {error}")
+        help_ = "for tls:// name the certificates: `distributed.comm.tls` in Dask's configuration"
+        raise TaskstateError(message, help=help_, code="scheduler") from error
     try:
         with client:
             _require_able(client, shown, job)
@@ -116,10 +117,12 @@ def _require_able(client: Client, shown: str, job: Mapping[str, Any]) -> None:
     """Refuse to begin where a worker could not do its work; what it would leave out was not missing."""
     try:
         client.wait_for_workers(1, timeout=_PATIENCE)
+        told = client.run(hindrance, job, on_error="return")
     except TimeoutError as error:
         message = f"the scheduler at {shown} has no worker"
         raise TaskstateError(message, help=f"start one: `dask worker {shown}`", code="scheduler") from error
-    told = client.run(hindrance, job, on_error="return")
+    except OSError as error:
+        raise TaskstateError(f"the scheduler at {shown} is gone", help="start it again", code="scheduler") from error
     for worker, why in sorted(told.items()):
         if why:
             named = one_line(f"the worker {worker} cannot do it: {why}")

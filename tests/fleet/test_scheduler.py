@@ -225,6 +225,14 @@ def test_a_bucket_that_ends_its_workers_is_told(cluster: Cluster, mirrors: Path,
     assert "0 of 1 bucket are done: run it again" in said
 
 
+@by_request
+def test_what_lacks_certificates_is_told() -> None:
+    """Dask says of a `tls://` without them that an argument is missing."""
+    told = refusal(lambda: scheduler.remote("tls://127.0.0.1:1", {}).__enter__())
+    assert told.message.startswith("the scheduler at tls://127.0.0.1:1 cannot be asked: ")
+    assert "`distributed.comm.tls`" in told.help
+
+
 # Without a scheduler
 
 
